@@ -11,7 +11,8 @@ std::vector<float> compute_rotary_table(std::int32_t num_positions, std::int32_t
     std::vector<float> inv_freq(static_cast<std::size_t>(num_pairs));
     for (std::int32_t i = 0; i < num_pairs; ++i) {
         const float exponent = static_cast<float>(2 * i) / static_cast<float>(rotary_dim);
-        inv_freq[static_cast<std::size_t>(i)] = 1.0F / static_cast<float>(std::pow(double{base}, double{exponent}));
+        inv_freq[static_cast<std::size_t>(i)] =
+            1.0F / static_cast<float>(std::pow(double{base}, double{exponent}));
     }
     std::vector<float> cos_sin;
     cos_sin.reserve(static_cast<std::size_t>(num_positions) * static_cast<std::size_t>(rotary_dim));

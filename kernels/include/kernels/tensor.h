@@ -11,11 +11,15 @@ enum class ElementType : std::uint8_t { kFloat32, kFloat16, kBFloat16, kInt8, kI
 /// Bits of one element; kInt4 packs two to a byte.
 constexpr int element_bits(ElementType type) {
     switch (type) {
-        case ElementType::kFloat32: return 32;
+        case ElementType::kFloat32:
+            return 32;
         case ElementType::kFloat16:
-        case ElementType::kBFloat16: return 16;
-        case ElementType::kInt8: return 8;
-        case ElementType::kInt4: return 4;
+        case ElementType::kBFloat16:
+            return 16;
+        case ElementType::kInt8:
+            return 8;
+        case ElementType::kInt4:
+            return 4;
     }
     return 0;
 }
@@ -44,13 +48,13 @@ struct Tensor {
 enum class ScaleLayout : std::uint8_t {
     kNone,      ///< plain FP32/FP16/BF16 weight
     kPerRow,    ///< one scale per output row: the official INT8/INT4 checkpoints
-    kPerGroup,  ///< scales [out_features, in_features / group_size]: our own quantise-on-load
+    kPerGroup,  ///< scales [out_features, ceil(in_features / group_size)]: our own quantise-on-load
 };
 
-/// The weight of y = x W^T. It says its own element type and scale layout; it is never expanded for a single-token step.
-/// w[n][k] = q[n][k] * scale, with the scale of row n (kPerRow) or of row n, group k / group_size (kPerGroup).
-/// kInt4 packs as the official checkpoints do: byte j of a row holds column 2j in the HIGH nibble and column 2j+1 in the
-/// LOW nibble, both two's complement. in_features is even for kInt4.
+/// The weight of y = x W^T. It says its own element type and scale layout; it is never expanded for a
+/// single-token step. w[n][k] = q[n][k] * scale, with the scale of row n (kPerRow) or of row n, group k /
+/// group_size (kPerGroup). kInt4 packs as the official checkpoints do: byte j of a row holds column 2j in the
+/// HIGH nibble and column 2j+1 in the LOW nibble, both two's complement. in_features is even for kInt4.
 struct LinearWeight {
     ElementType type = ElementType::kFloat32;
     const void* data = nullptr;  ///< [out_features, in_features], row-major, packed
