@@ -33,21 +33,23 @@ class LanguageModel {
 
     virtual const ModelConfig& config() const = 0;
     virtual kernels::Backend& backend() = 0;
-    virtual Precision precision() const = 0;        ///< what the layers' weights are kept in
+    virtual Precision precision() const = 0;        ///< what the layers' weights are kept in (BF16 counts as fp16)
     virtual std::size_t weight_bytes() const = 0;   ///< of the prepared weights
 
     /// Runs the batch through all layers, writing keys and values to `cache`.
     /// @param logits  [logit_rows.size(), padded_vocab_size] float32 host memory
     /// Errors: kCancelled (cache slots of the batch are then undefined), kOutOfMemory, kDeviceFailure, kInvalidArgument
-    /// (token id out of the table).
+    /// (token id outside the vocabulary, position beyond the rotary table).
     virtual Result<void> forward(const kernels::RaggedBatch& batch, const kernels::KvCacheView& cache,
                                  const ForwardOptions& options, std::span<float> logits) = 0;
 
     /// Slots at the start of every sequence that a P-Tuning prefix takes; 0 without one. They have no rotary position:
     /// position = kv_slot - prefix_length().
     virtual std::int32_t prefix_length() const = 0;
-    /// Writes the prefix keys and values of all layers into the first slots of a sequence.
-    virtual void write_prefix(const kernels::KvCacheView& cache, std::span<const std::int32_t> block_table) = 0;
+    /// Writes the prefix keys and values of all layers into the first slots of a sequence; nothing without a prefix.
+    /// Errors: kOutOfMemory, kDeviceFailure.
+    virtual Result<void> write_prefix(const kernels::KvCacheView& cache,
+                                      std::span<const std::int32_t> block_table) = 0;
 };
 
 struct ModelLoadOptions {
