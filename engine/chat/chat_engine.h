@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "engine/chat/device.h"
 #include "engine/generate/scheduler.h"
 #include "engine/model/language_model.h"
 #include "engine/prompt/chat_format.h"
@@ -19,8 +20,6 @@
 #include "engine/tokenizer/tokenizer.h"
 
 namespace glmchat {
-
-enum class Device : std::uint8_t { kAuto, kCpu, kCuda };
 
 struct ChatEngineOptions {
     std::filesystem::path model_folder;
@@ -33,9 +32,10 @@ struct ChatEngineOptions {
 };
 
 struct ChatEngineInfo {
-    std::string model_name;      ///< folder name
-    std::string device_name;     ///< "CPU, AVX-512, 2 threads"
-    std::string device_note;     ///< why this device when it is not the one one would expect ("no NVIDIA driver found"); else ""
+    std::string model_name;   ///< folder name
+    std::string device_name;  ///< "CPU, AVX-512, 2 threads"
+    std::string device_note;  ///< why this device when it is not the one one would expect ("no NVIDIA driver
+                              ///< found"); else ""
     Precision precision = Precision::kAuto;
     std::int32_t context_size = 0;
     std::size_t weight_bytes = 0;
@@ -44,7 +44,8 @@ struct ChatEngineInfo {
 
 struct ChatRequest {
     std::uint64_t generation_id = 0;
-    std::vector<ChatMessage> messages;  ///< ends with the user's; a leading kSystem message is the system prompt
+    std::vector<ChatMessage>
+        messages;  ///< ends with the user's; a leading kSystem message is the system prompt
     SamplingParams sampling;
     std::optional<std::uint64_t> seed;  ///< none: drawn afresh, reported in ChatStarted
     std::int32_t max_new_tokens = 2048;
@@ -63,7 +64,8 @@ struct ChatText {
 };
 struct ChatFinished {
     FinishReason reason = FinishReason::kStopToken;
-    std::string full_text;  ///< the whole answer after process_response; the streamed text is its untrimmed source
+    std::string
+        full_text;  ///< the whole answer after process_response; the streamed text is its untrimmed source
     std::vector<std::int32_t> answer_ids;
     GenerationStats stats;
 };
@@ -71,17 +73,19 @@ struct ChatFailed {
     Status status;
 };
 
-/// Streamed events of one answer, in order: ChatStarted, PrefillProgress*, ChatText*, then ChatFinished or ChatFailed.
+/// Streamed events of one answer, in order: ChatStarted, PrefillProgress*, ChatText*, then ChatFinished or
+/// ChatFailed.
 struct ChatEvent {
     std::uint64_t generation_id = 0;
     std::variant<ChatStarted, PrefillProgress, ChatText, ChatFinished, ChatFailed> what;
 };
 
-/// A loaded model one can talk to: tokenizer, prompt format and scheduler together. Standard C++, no Qt; the window's engine
-/// thread and glmchat-cli both use it.
+/// A loaded model one can talk to: tokenizer, prompt format and scheduler together. Standard C++, no Qt; the
+/// window's engine thread and glmchat-cli both use it.
 class ChatEngine {
   public:
-    /// Loads a folder. Runs on the calling thread; `on_progress` (0..1) is called on it; `stop` cancels with kCancelled.
+    /// Loads a folder. Runs on the calling thread; `on_progress` (0..1) is called on it; `stop` cancels with
+    /// kCancelled.
     static Result<std::unique_ptr<ChatEngine>> load(const ChatEngineOptions& options,
                                                     const std::function<void(float)>& on_progress = {},
                                                     std::stop_token stop = {});
@@ -92,7 +96,8 @@ class ChatEngine {
     virtual const ChatFormat& format() const = 0;
     virtual Scheduler& scheduler() = 0;
 
-    /// Starts an answer; events come on the scheduler's thread. Errors at once: kInvalidArgument, kContextFull, kBusy.
+    /// Starts an answer; events come on the scheduler's thread. Errors at once: kInvalidArgument,
+    /// kContextFull, kBusy.
     virtual Result<void> chat(ChatRequest request, std::function<void(const ChatEvent&)> on_event) = 0;
     virtual void cancel(std::uint64_t generation_id) = 0;
     virtual void cancel_all() = 0;

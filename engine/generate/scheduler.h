@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -16,6 +17,7 @@
 namespace glmchat {
 
 enum class FinishReason : std::uint8_t { kStopToken, kStopString, kMaxNewTokens, kContextFull, kCancelled };
+std::string_view finish_reason_name(FinishReason reason);  ///< "stop_token", "stop_string", "max_new_tokens", …
 
 /// Numbers of one finished answer. Durations are wall-clock.
 struct GenerationStats {
