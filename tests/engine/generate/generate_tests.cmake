@@ -1,0 +1,7 @@
+# Checks of sampling, KV cache and scheduler. Paths are relative to tests/engine.
+find_package(nlohmann_json REQUIRED)
+find_package(fmt REQUIRED)
+
+glmchat_add_checks(sampling_test
+    SOURCES sampling/sampling_checks.cpp
+    LIBRARIES glmchat::model nlohmann_json::nlohmann_json fmt::fmt)
