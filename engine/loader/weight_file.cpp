@@ -7,6 +7,7 @@
 #include "engine/loader/foreign_format.h"
 #include "engine/loader/message.h"
 #include "engine/loader/safetensors.h"
+#include "engine/loader/torch_file.h"
 
 namespace glmchat {
 namespace {
@@ -20,14 +21,17 @@ struct Format {
 };
 
 constexpr Format kSafetensors{"safetensors", read_safetensors};
+constexpr Format kTorchZip{"bin (zip)", read_torch_zip};
+constexpr Format kTorchLegacy{"bin (legacy)", read_torch_legacy};
 
 /// Null when nothing fits.
 const Format* format_of(const MappedFile& file) {
     const std::string_view text = file.text();
-    // 8 bytes header length, then the JSON header.
-    if (file.path().extension() == ".safetensors" || (text.size() > 8 && text[8] == '{'))
-        return &kSafetensors;
-    return nullptr;
+    // 8 bytes header length, then JSON; asked first, as a length may begin like any other format.
+    if (text.size() > 8 && text[8] == '{') return &kSafetensors;
+    if (text.starts_with("PK")) return &kTorchZip;
+    if (text.starts_with('\x80')) return &kTorchLegacy;  // a pickle's PROTO opcode
+    return file.path().extension() == ".safetensors" ? &kSafetensors : nullptr;
 }
 
 }  // namespace
