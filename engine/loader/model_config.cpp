@@ -84,7 +84,6 @@ class ConfigReader {
             if (extent.missing) return *extent.missing;
             return bad_file(file_name_, fmt::format("{} is missing", extent.key), kUseOfficial);
         }
-        // An unsigned number beyond int64 must not wrap: compare before converting.
         const bool whole = value->is_number_integer();
         if (!whole || *value < extent.least || *value > extent.most) {
             return bad_file(file_name_,

@@ -9,18 +9,15 @@
 
 #include "engine/loader/message.h"
 
-// How the models are told apart. All of them say model_type "chatglm", and ChatGLM2 and ChatGLM3 have the
-// same shapes and the same keys, so:
+// How the models are told apart. All of them say model_type "chatglm", and ChatGLM2 and ChatGLM3 have the same
+// shapes and the same keys, so:
 // 1. ChatGLM-6B (v1) has keys of its own (position_encoding_2d, inner_hidden_size).
 // 2. `_name_or_path` decides when it contains a model's name. save_pretrained overwrites it with the path the
-// weights came
-//    from, so after fine-tuning it may be missing or say nothing.
-// 3. Then the numbers decide: a vocabulary of 151552 or several end ids mean GLM-4; a seq_length of 8192 (6B)
-// or 16384 (32k)
-//    with the 65024 vocabulary means ChatGLM3 (ChatGLM2 has 32768, also its 32k variant).
+//    weights came from, so after fine-tuning it may be missing or say nothing.
+// 3. Then the numbers decide: a vocabulary of 151552 or several end ids mean GLM-4; a seq_length of 8192 (6B) or
+//    16384 (32k) with the 65024 vocabulary means ChatGLM3 (ChatGLM2 has 32768, also its 32k variant).
 // 4. What is left is ChatGLM2, unless it has a rope_ratio: ChatGLM2-32k divides positions by it, ChatGLM3-32k
-// multiplies the
-//    base, so without a name the two cannot be told apart and a wrong guess gives fluent nonsense.
+//    multiplies the base, so without a name the two cannot be told apart and a wrong guess gives fluent nonsense.
 
 namespace glmchat {
 namespace {
@@ -38,8 +35,8 @@ struct KnownName {
 constexpr std::array<KnownName, 7> kKnownNames{{{"chatglm2", "ChatGLM2", true},
                                                 {"chatglm3", "ChatGLM3", false},
                                                 {"codegeex", "CodeGeeX", false},
-                                                {"glm-4", "GLM-4", false},
-                                                {"glm4", "GLM-4", false},
+                                                {"glm-4-9b", "GLM-4", false},
+                                                {"glm4-9b", "GLM-4", false},
                                                 {"visualglm", "VisualGLM", false},
                                                 {"chatglm-6b", "ChatGLM-6B (the first version)", false}}};
 
@@ -79,7 +76,10 @@ Result<ModelFamily> identify_by_numbers(const json& config, std::string_view fil
         return not_supported(file_name, "GLM-4");
     const bool real_vocabulary = equals(config, "padded_vocab_size", 65024);
     if (real_vocabulary && (equals(config, "seq_length", 8192) || equals(config, "seq_length", 16384))) {
-        return not_supported(file_name, "ChatGLM3");
+        return refuse_file(
+            StatusKind::kUnsupported, file_name,
+            "its seq_length is that of ChatGLM3 or CodeGeeX2, which this version does not support yet",
+            R"(if it is ChatGLM2 all the same, set "_name_or_path" to "THUDM/chatglm2-6b")");
     }
     if (!config.contains("rope_ratio") || equals(config, "rope_ratio", 1)) return ModelFamily::kChatGlm2;
     return refuse_file(StatusKind::kUnsupported, file_name,

@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostIndexBytes = std::size_t{16} << 20U;
+constexpr std::size_t kMostIndexBytes = std::size_t{4} << 20U;
 constexpr std::string_view kDownloadShard = "download it into the model folder";
 
 /// The names Hugging Face's save_pretrained gives to the files of one format.

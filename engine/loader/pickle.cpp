@@ -37,17 +37,57 @@ constexpr std::size_t kMostValues = std::size_t{1} << 19U;
 constexpr std::size_t kMostBytes = std::size_t{16} << 20U;
 constexpr int kNewestProtocol = 5;
 
+/// The closed list of opcodes; named as in Python's pickletools.
+enum class Opcode : std::uint8_t {
+    kProto = 0x80,
+    kFrame = 0x95,
+    kMark = '(',
+    kStop = '.',
+    kNone = 'N',
+    kNewTrue = 0x88,
+    kNewFalse = 0x89,
+    kBinInt1 = 'K',
+    kBinInt2 = 'M',
+    kBinInt = 'J',
+    kLong1 = 0x8A,
+    kBinFloat = 'G',
+    kBinUnicode = 'X',
+    kShortBinUnicode = 0x8C,
+    kShortBinString = 'U',
+    kEmptyTuple = ')',
+    kTuple1 = 0x85,
+    kTuple2 = 0x86,
+    kTuple3 = 0x87,
+    kTuple = 't',
+    kEmptyList = ']',
+    kAppend = 'a',
+    kAppends = 'e',
+    kEmptyDict = '}',
+    kSetItem = 's',
+    kSetItems = 'u',
+    kGlobal = 'c',
+    kStackGlobal = 0x93,
+    kReduce = 'R',
+    kBuild = 'b',
+    kBinPersistentId = 'Q',
+    kBinPut = 'q',
+    kLongBinPut = 'r',
+    kMemoize = 0x94,
+    kBinGet = 'h',
+    kLongBinGet = 'j',
+};
+
 /// The pickle machine: a stack of values, marks on it, and a memo. The first failure sticks: reads after it
 /// give nothing.
 class PickleReader {
   public:
-    explicit PickleReader(std::string_view bytes) : bytes_(bytes) {}
+    explicit PickleReader(std::string_view bytes) : bytes_(bytes.substr(0, kMostBytes)) {}
 
     /// @return whether the pickle was read up to its STOP; else failure() says why not
     bool run() {
         while (!stopped_ && failure_.empty()) {
-            if (at_ >= kMostBytes) fail("is too long");
-            run_opcode(static_cast<unsigned char>(read_number(1)));
+            const auto opcode = static_cast<Opcode>(read_number(1));
+            if (failure_.empty()) run_opcode(opcode);
         }
         if (failure_.empty() && (stack_.size() != 1 || !marks_.empty())) fail("does not end in one value");
         return failure_.empty();
@@ -61,12 +101,14 @@ class PickleReader {
         if (failure_.empty()) failure_ = std::move(finding);
     }
 
+    void fail_at_end() { fail(bytes_.size() == kMostBytes ? "is too long" : "is cut short"); }
+
     // Bytes of the pickle.
 
     std::string_view read_bytes(std::uint64_t count) {
         if (!failure_.empty()) return {};
         if (count > bytes_.size() - at_) {
-            fail("is cut short");
+            fail_at_end();
             return {};
         }
         const std::string_view bytes = bytes_.substr(at_, count);
@@ -86,7 +128,7 @@ class PickleReader {
     std::string_view read_line() {
         const std::size_t end = bytes_.find('\n', at_);
         if (end == std::string_view::npos) {
-            fail("is cut short");
+            fail_at_end();
             return {};
         }
         const std::string_view line = read_bytes(end - at_);
@@ -103,6 +145,10 @@ class PickleReader {
         if (values_.size() == kMostValues) return fail("has too many values");
         stack_.push_back(static_cast<PickleRef>(values_.size()));
         values_.push_back(std::move(value));
+    }
+    void set_mark() {
+        if (marks_.size() == kMostValues) return fail("has too many values");
+        marks_.push_back(stack_.size());
     }
     void push_number(Kind kind, std::int64_t number) { push({.kind = kind, .number = number}); }
     void push_items(Kind kind, std::vector<PickleRef> items) {
@@ -217,89 +263,85 @@ class PickleReader {
         if (failure_.empty()) stack_.push_back(*memo_[index]);
     }
 
-    /// The closed list of opcodes (names as in Python's pickletools).
-    void run_opcode(unsigned char opcode) {
-        switch (failure_.empty() ? opcode : 0) {
-            case 0x80:  // PROTO
+    void run_opcode(Opcode opcode) {
+        switch (opcode) {
+            case Opcode::kProto:
                 if (read_number(1) > kNewestProtocol) fail("has a protocol newer than this program");
                 return;
-            case 0x95:
+            case Opcode::kFrame:
                 read_bytes(8);
-                return;  // FRAME
-            case '(':
-                marks_.push_back(stack_.size());
-                return;  // MARK
-            case '.':
+                return;
+            case Opcode::kMark:
+                return set_mark();
+            case Opcode::kStop:
                 stopped_ = true;
-                return;  // STOP
-            case 'N':
-                return push({});  // NONE
-            case 0x88:
-                return push_number(Kind::kBool, 1);  // NEWTRUE
-            case 0x89:
-                return push_number(Kind::kBool, 0);  // NEWFALSE
-            case 'K':
-                return push_number(Kind::kInt, static_cast<std::int64_t>(read_number(1)));  // BININT1
-            case 'M':
-                return push_number(Kind::kInt, static_cast<std::int64_t>(read_number(2)));  // BININT2
-            case 'J':
-                return push_number(Kind::kInt, static_cast<std::int32_t>(read_number(4)));  // BININT
-            case 0x8A:
-                return push_long(read_number(1));  // LONG1
-            case 'G':
+                return;
+            case Opcode::kNone:
+                return push({});
+            case Opcode::kNewTrue:
+                return push_number(Kind::kBool, 1);
+            case Opcode::kNewFalse:
+                return push_number(Kind::kBool, 0);
+            case Opcode::kBinInt1:
+                return push_number(Kind::kInt, static_cast<std::int64_t>(read_number(1)));
+            case Opcode::kBinInt2:
+                return push_number(Kind::kInt, static_cast<std::int64_t>(read_number(2)));
+            case Opcode::kBinInt:
+                return push_number(Kind::kInt, static_cast<std::int32_t>(read_number(4)));
+            case Opcode::kLong1:
+                return push_long(read_number(1));
+            case Opcode::kBinFloat:
                 read_bytes(8);
-                return push({.kind = Kind::kFloat});  // BINFLOAT
-            case 'X':
-                return push_string(read_number(4));  // BINUNICODE
-            case 0x8C:
-                return push_string(read_number(1));  // SHORT_BINUNICODE
-            case 'U':
-                return push_string(read_number(1));  // SHORT_BINSTRING
-            case ')':
-                return push_items(Kind::kTuple, {});  // EMPTY_TUPLE
-            case 0x85:
-                return push_items(Kind::kTuple, pop(1));  // TUPLE1
-            case 0x86:
-                return push_items(Kind::kTuple, pop(2));  // TUPLE2
-            case 0x87:
-                return push_items(Kind::kTuple, pop(3));  // TUPLE3
-            case 't':
-                return push_items(Kind::kTuple, pop_to_mark());  // TUPLE
-            case ']':
-                return push_items(Kind::kList, {});  // EMPTY_LIST
-            case 'a':
-                return fill(Kind::kList, pop(1));  // APPEND
-            case 'e':
-                return fill(Kind::kList, pop_to_mark());  // APPENDS
-            case '}':
-                return push_items(Kind::kDict, {});  // EMPTY_DICT
-            case 's':
-                return fill(Kind::kDict, pop(2));  // SETITEM
-            case 'u':
-                return fill(Kind::kDict, pop_to_mark());  // SETITEMS
-            case 'c':
-                return push_name_from_lines();  // GLOBAL
-            case 0x93:
-                return push_name_from_stack();  // STACK_GLOBAL
-            case 'R':
-                return reduce();  // REDUCE
-            case 'b':
-                return build();  // BUILD
-            case 'Q':
-                return push_items(Kind::kPersistentId, pop(1));  // BINPERSID
-            case 'q':
-                return memoize(read_number(1));  // BINPUT
-            case 'r':
-                return memoize(read_number(4));  // LONG_BINPUT
-            case 0x94:
-                return memoize(memo_.size());  // MEMOIZE
-            case 'h':
-                return recall(read_number(1));  // BINGET
-            case 'j':
-                return recall(read_number(4));  // LONG_BINGET
-            default:
-                return fail(fmt::format("has the opcode {:#04x}, which no tensor needs", opcode));
+                return push({.kind = Kind::kFloat});
+            case Opcode::kBinUnicode:
+                return push_string(read_number(4));
+            case Opcode::kShortBinUnicode:
+            case Opcode::kShortBinString:
+                return push_string(read_number(1));
+            case Opcode::kEmptyTuple:
+                return push_items(Kind::kTuple, {});
+            case Opcode::kTuple1:
+                return push_items(Kind::kTuple, pop(1));
+            case Opcode::kTuple2:
+                return push_items(Kind::kTuple, pop(2));
+            case Opcode::kTuple3:
+                return push_items(Kind::kTuple, pop(3));
+            case Opcode::kTuple:
+                return push_items(Kind::kTuple, pop_to_mark());
+            case Opcode::kEmptyList:
+                return push_items(Kind::kList, {});
+            case Opcode::kAppend:
+                return fill(Kind::kList, pop(1));
+            case Opcode::kAppends:
+                return fill(Kind::kList, pop_to_mark());
+            case Opcode::kEmptyDict:
+                return push_items(Kind::kDict, {});
+            case Opcode::kSetItem:
+                return fill(Kind::kDict, pop(2));
+            case Opcode::kSetItems:
+                return fill(Kind::kDict, pop_to_mark());
+            case Opcode::kGlobal:
+                return push_name_from_lines();
+            case Opcode::kStackGlobal:
+                return push_name_from_stack();
+            case Opcode::kReduce:
+                return reduce();
+            case Opcode::kBuild:
+                return build();
+            case Opcode::kBinPersistentId:
+                return push_items(Kind::kPersistentId, pop(1));
+            case Opcode::kBinPut:
+                return memoize(read_number(1));
+            case Opcode::kLongBinPut:
+                return memoize(read_number(4));
+            case Opcode::kMemoize:
+                return memoize(memo_.size());
+            case Opcode::kBinGet:
+                return recall(read_number(1));
+            case Opcode::kLongBinGet:
+                return recall(read_number(4));
         }
+        fail(fmt::format("has the opcode {:#04x}, which no tensor needs", static_cast<unsigned>(opcode)));
     }
 
     std::string_view bytes_;

@@ -20,9 +20,8 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t kLengthBytes = 8;
-/// The largest real headers (thousands of tensors) are near 1 MB; the parsed form takes about ten times the
-/// text.
-constexpr std::size_t kMostHeaderBytes = std::size_t{16} << 20U;
+/// Real headers have some hundred kilobytes; the parsed form may take twenty times the text.
+constexpr std::size_t kMostHeaderBytes = std::size_t{4} << 20U;
 
 constexpr std::array<std::pair<std::string_view, DataType>, 10> kDataTypes{{{"F64", DataType::kFloat64},
                                                                             {"F32", DataType::kFloat32},
