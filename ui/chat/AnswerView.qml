@@ -1,0 +1,88 @@
+import QtQuick
+import GlmChat.App
+import GlmChat.Theme
+
+// An answer: its blocks one under the other, as plain text on the background. Of a growing answer only the last block
+// changes.
+Column {
+    id: root
+
+    required property string source
+    required property var blocks
+    required property int status
+    required property string statusText
+    required property string captionText
+    required property string pendingText
+    required property bool canRegenerate
+    required property bool hovered
+
+    signal copyRequested()
+    signal copyTextRequested(string text)
+    signal regenerateRequested()
+
+    readonly property bool growing: status === MessageStatus.Streaming
+    readonly property bool pending: status === MessageStatus.Pending
+
+    spacing: Theme.spacing
+
+    Accessible.role: Accessible.Grouping
+    Accessible.name: qsTr("Answer")
+
+    Repeater {
+        id: blockRepeater
+
+        model: root.blocks
+
+        Loader {
+            id: block
+
+            required property int index
+            required property int kind
+            required property string text
+            required property string language
+
+            readonly property bool growing: root.growing && index === blockRepeater.count - 1
+
+            width: root.width
+            sourceComponent: kind === BlockKind.Code ? codeBlock : paragraphBlock
+
+            Component {
+                id: paragraphBlock
+
+                ParagraphBlock {
+                    source: block.text
+                    growing: block.growing
+                }
+            }
+            Component {
+                id: codeBlock
+
+                CodeBlock {
+                    source: block.text
+                    language: block.language
+                    growing: block.growing
+                    onCopyRequested: text => root.copyTextRequested(text)
+                }
+            }
+        }
+    }
+
+    PrefillLine {
+        width: root.width
+        visible: root.pending
+        text: root.pendingText
+    }
+
+    AnswerFooter {
+        width: root.width
+        statusText: root.statusText
+        captionText: root.captionText
+        finished: !root.growing && !root.pending
+        canCopy: root.source !== ""
+        canRegenerate: root.canRegenerate
+        hovered: root.hovered
+        retry: root.canRegenerate && (root.source === "" || root.status === MessageStatus.Failed)
+        onCopyRequested: root.copyRequested()
+        onRegenerateRequested: root.regenerateRequested()
+    }
+}

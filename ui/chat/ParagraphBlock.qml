@@ -1,0 +1,26 @@
+import QtQuick
+import GlmChat.Theme
+import GlmChat.Components
+
+Item {
+    id: root
+
+    required property string source
+    property bool growing: false
+
+    implicitHeight: body.implicitHeight
+
+    SelectableText {
+        id: body
+
+        width: root.width
+        source: root.source
+    }
+
+    Loader {
+        active: root.growing
+        sourceComponent: StreamCaret {
+            textItem: body
+        }
+    }
+}

@@ -1,0 +1,24 @@
+import QtQuick
+import GlmChat.Theme
+import GlmChat.Components
+
+// The block at the end of an answer that is being written.
+Rectangle {
+    id: root
+
+    required property SelectableText textItem
+
+    readonly property rect place: {
+        textItem.shown  // follow the text and its wrapping
+        textItem.width
+        textItem.contentHeight
+        return textItem.positionToRectangle(textItem.length)
+    }
+
+    x: textItem.x + place.x + 1
+    y: textItem.y + place.y + (place.height - height) / 2
+    width: Math.round(8 * Theme.fontScale)
+    height: Math.round(16 * Theme.fontScale)
+    radius: 1
+    color: Theme.accent
+}

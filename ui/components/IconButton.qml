@@ -1,0 +1,47 @@
+import QtQuick
+import QtQuick.Templates as T
+import GlmChat.Theme
+
+// A button that is only a drawing; `text` is what screen readers and the tool tip say.
+T.Button {
+    id: control
+
+    required property string iconName
+    property string toolTip: text
+    property bool primary: false
+    property bool iconFilled: false
+
+    implicitWidth: Theme.controlHeight
+    implicitHeight: Theme.controlHeight
+    focusPolicy: Qt.StrongFocus
+    opacity: enabled ? 1 : 0.45
+
+    Accessible.name: text
+
+    contentItem: Item {
+        Icon {
+            anchors.centerIn: parent
+            name: control.iconName
+            filled: control.iconFilled
+            color: control.primary ? Theme.accentContrast : control.checked ? Theme.accentText : Theme.text
+        }
+    }
+
+    background: Rectangle {
+        radius: Theme.radius
+        color: control.primary ? (control.down ? Qt.darker(Theme.accent, 1.15) : Theme.accent)
+                               : control.down || control.hovered ? Theme.hover : "transparent"
+
+        FocusRing {
+            shown: control.visualFocus
+        }
+    }
+
+    Keys.onReturnPressed: click()
+    Keys.onEnterPressed: click()
+
+    ToolTip {
+        text: control.toolTip
+        visible: control.toolTip !== "" && (control.hovered || control.visualFocus)
+    }
+}
