@@ -5,3 +5,7 @@ find_package(fmt REQUIRED)
 glmchat_add_checks(sampling_test
     SOURCES sampling/sampling_checks.cpp
     LIBRARIES glmchat::model nlohmann_json::nlohmann_json fmt::fmt)
+
+glmchat_add_checks(kv_cache_test
+    SOURCES cache/kv_cache_checks.cpp cache/random_operations.cpp
+    LIBRARIES glmchat::model fmt::fmt)
