@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -251,6 +252,11 @@ Result<ModelConfig> parse_model_config(std::string_view text, std::string_view f
 }
 
 Result<ModelConfig> read_model_config(const std::filesystem::path& folder) {
+    std::error_code unreadable;  // opening config.json says why
+    if (!std::filesystem::exists(folder, unreadable)) {
+        return refuse_file(StatusKind::kNotFound, display_name(folder), "there is no such folder",
+                           "choose the model's folder");
+    }
     const auto file = MappedFile::open(folder / "config.json");
     if (!file && file.error().kind == StatusKind::kNotFound) {
         return refuse_file(StatusKind::kNotFound, display_name(folder), "this folder has no config.json",
