@@ -28,6 +28,8 @@ Column {
     Accessible.role: Accessible.Grouping
     Accessible.name: qsTr("Answer")
 
+    // Ids of this file, which only Qt 6.5 can bind for the components inside it.
+    // qmllint disable unqualified
     Repeater {
         id: blockRepeater
 
@@ -66,6 +68,7 @@ Column {
             }
         }
     }
+    // qmllint enable unqualified
 
     PrefillLine {
         width: root.width

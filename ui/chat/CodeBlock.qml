@@ -80,11 +80,9 @@ Rectangle {
             font.pixelSize: Theme.codeSize
             tabStopDistance: 4 * spaceWidth.advanceWidth
         }
-        Loader {
-            active: root.growing
-            sourceComponent: StreamCaret {
-                textItem: body
-            }
+        StreamCaret {
+            visible: root.growing
+            textItem: body
         }
     }
 

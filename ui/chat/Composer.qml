@@ -24,7 +24,7 @@ FocusScope {
 
     // The text including what an input method has not committed yet. Not every input method commits when asked.
     function completeText(): string {
-        Qt.inputMethod.commit()
+        InputMethod.commit()
         const text = area.text
         const place = area.cursorPosition
         return text.slice(0, place) + area.preeditText + text.slice(place)
@@ -34,7 +34,7 @@ FocusScope {
         const text = completeText()
         if (!session.send(text))
             return
-        Qt.inputMethod.reset()
+        InputMethod.reset()
         area.clear()
         lastSent = text
         sent()

@@ -118,12 +118,15 @@ FocusScope {
             height: Theme.spacingSmall
         }
 
+        // Ids of this file, which only Qt 6.5 can bind for the components inside it.
+        // qmllint disable unqualified
         delegate: MessageDelegate {
             width: list.width
             session: root.session
             preferences: root.preferences
             onRegenerateRequested: root.regenerateRequested()
         }
+        // qmllint enable unqualified
 
         ScrollBar.vertical: ScrollBar {
             id: bar

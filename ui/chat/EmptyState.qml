@@ -151,17 +151,22 @@ Flickable {
                 width: parent.width
                 spacing: Theme.spacingSmall
 
+                // Ids of this file, which only Qt 6.5 can bind for the components inside it.
+                // qmllint disable unqualified
                 Repeater {
                     model: root.examplePrompts
 
                     Button {
+                        id: example
+
                         required property string modelData
 
                         width: Math.min(implicitWidth, parent.width)
                         text: modelData
-                        onClicked: root.promptChosen(text)
+                        onClicked: root.promptChosen(example.modelData)
                     }
                 }
+                // qmllint enable unqualified
             }
         }
     }

@@ -13,7 +13,7 @@ Rectangle {
     implicitHeight: visible ? column.implicitHeight + 2 * Theme.spacing : 0
     radius: Theme.radiusCard
     color: Theme.dangerSoft
-    border.color: Theme.danger
+    border.color: Theme.dangerLine
 
     Accessible.role: Accessible.AlertMessage
     Accessible.name: error.title

@@ -37,6 +37,8 @@ Item {
         sourceComponent: root.author === Author.User ? userBubble : answer
     }
 
+    // Ids of this file, which only Qt 6.5 can bind for the components inside it.
+    // qmllint disable unqualified
     Component {
         id: userBubble
 

@@ -17,10 +17,8 @@ Item {
         source: root.source
     }
 
-    Loader {
-        active: root.growing
-        sourceComponent: StreamCaret {
-            textItem: body
-        }
+    StreamCaret {
+        visible: root.growing
+        textItem: body
     }
 }

@@ -9,7 +9,9 @@ Rectangle {
     required property SelectableText textItem
 
     readonly property rect place: {
-        textItem.shown  // follow the text and its wrapping
+        if (!visible)
+            return Qt.rect(0, 0, 0, 0)
+        textItem.shown  // what the place follows: the text and how it wraps
         textItem.width
         textItem.contentHeight
         return textItem.positionToRectangle(textItem.length)

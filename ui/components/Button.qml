@@ -11,6 +11,7 @@ T.Button {
     property string toolTip: ""
 
     readonly property color foreground: primary ? Theme.accentContrast : Theme.text
+    readonly property real iconSpace: iconName !== "" ? Math.round(16 * Theme.fontScale) + Theme.spacingSmall : 0
 
     implicitWidth: Math.ceil(implicitContentWidth) + leftPadding + rightPadding
     implicitHeight: Theme.controlHeight
@@ -23,42 +24,23 @@ T.Button {
     Accessible.name: text
     Accessible.description: toolTip
 
-    contentItem: Item {
-        id: face
+    contentItem: Text {
+        leftPadding: control.iconSpace
+        text: control.text
+        textFormat: Text.PlainText
+        horizontalAlignment: Text.AlignHCenter
+        verticalAlignment: Text.AlignVCenter
+        elide: Text.ElideRight
+        color: control.foreground
+        font: control.font
+    }
 
-        readonly property real iconSpace: icon.active ? icon.width + row.spacing : 0
-
-        implicitWidth: iconSpace + Math.ceil(label.implicitWidth)
-        implicitHeight: label.implicitHeight
-
-        Row {
-            id: row
-
-            anchors.centerIn: parent
-            spacing: Theme.spacingSmall
-
-            Loader {
-                id: icon
-
-                anchors.verticalCenter: parent.verticalCenter
-                active: control.iconName !== ""
-                visible: active
-                sourceComponent: Icon {
-                    name: control.iconName
-                    color: control.foreground
-                }
-            }
-            Text {
-                id: label
-
-                width: Math.min(Math.ceil(implicitWidth), face.width - face.iconSpace)
-                text: control.text
-                textFormat: Text.PlainText
-                elide: Text.ElideRight
-                color: control.foreground
-                font: control.font
-            }
-        }
+    Icon {
+        x: control.leftPadding + Math.max(0, (control.availableWidth - control.implicitContentWidth) / 2)
+        anchors.verticalCenter: parent.verticalCenter
+        visible: name !== ""
+        name: control.iconName
+        color: control.foreground
     }
 
     background: Rectangle {
@@ -73,8 +55,8 @@ T.Button {
         }
     }
 
-    Keys.onReturnPressed: click()
-    Keys.onEnterPressed: click()
+    Keys.onReturnPressed: control.clicked()
+    Keys.onEnterPressed: control.clicked()
 
     ToolTip {
         text: control.toolTip

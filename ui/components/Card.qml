@@ -3,6 +3,8 @@ import GlmChat.Theme
 
 // A raised area with a hairline. Children lie in a column inside its padding.
 Rectangle {
+    id: root
+
     default property alias content: column.data
     property alias spacing: column.spacing
     property int padding: Theme.spacing
@@ -16,7 +18,7 @@ Rectangle {
         id: column
 
         anchors.fill: parent
-        anchors.margins: parent.padding
+        anchors.margins: root.padding
         spacing: Theme.spacingSmall
     }
 }

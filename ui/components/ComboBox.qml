@@ -59,6 +59,8 @@ T.ComboBox {
         }
     }
 
+    // Ids of this file, which only Qt 6.5 can bind for the components inside it.
+    // qmllint disable unqualified
     delegate: T.ItemDelegate {
         id: option
 
@@ -86,6 +88,7 @@ T.ComboBox {
             color: option.highlighted ? Theme.hover : "transparent"
         }
     }
+    // qmllint enable unqualified
 
     popup: T.Popup {
         y: control.height + 2

@@ -19,7 +19,7 @@ T.TextField {
     function formatted(number: real): string {
         if (specialText !== "" && number === from)
             return specialText
-        return Number(number).toLocaleString(locale, "f", decimals).split(locale.groupSeparator || "\u0000").join("")
+        return Number(number).toLocaleString(Qt.locale(), "f", decimals).split(Qt.locale().groupSeparator || "\u0000").join("")
     }
 
     // The number written in `written`, or NaN.
@@ -29,7 +29,7 @@ T.TextField {
             return from
         if (decimals === 0 && /^[-+]?\d{1,3}([.,' \u00a0\u202f]\d{3})+$/.test(trimmed))
             return Number(trimmed.replace(/[.,' \u00a0\u202f]/g, ""))
-        const dotted = trimmed.replace(locale.decimalPoint, ".").replace(",", ".")
+        const dotted = trimmed.replace(Qt.locale().decimalPoint, ".").replace(",", ".")
         return trimmed === "" ? NaN : Number(dotted)
     }
 

@@ -9,6 +9,14 @@ Card {
 
     required property ModelBox modelBox
 
+    readonly property string summary: {
+        if (!modelBox.loaded)
+            return modelBox.loading ? "" : modelBox.status
+        const parts = []
+        parts.push(modelBox.deviceName, modelBox.precisionName, modelBox.memoryText)
+        return parts.filter(part => part !== "").join(" · ")
+    }
+
     signal chooseFolderRequested()
 
     Accessible.role: Accessible.Grouping
@@ -44,9 +52,7 @@ Card {
     Text {
         width: parent.width
         visible: text !== ""
-        text: root.modelBox.loaded
-            ? [root.modelBox.deviceName, root.modelBox.precisionName, root.modelBox.memoryText].filter(part => part !== "").join(" · ")
-            : root.modelBox.loading ? "" : root.modelBox.status
+        text: root.summary
         textFormat: Text.PlainText
         wrapMode: Text.Wrap
         color: Theme.muted

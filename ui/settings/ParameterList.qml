@@ -41,6 +41,8 @@ Column {
         }
     }
 
+    // Ids of this file, which only Qt 6.5 can bind for the components inside it.
+    // qmllint disable unqualified
     Repeater {
         model: root.parameters
 
@@ -93,6 +95,7 @@ Column {
             }
         }
     }
+    // qmllint enable unqualified
 
     Text {
         width: parent.width

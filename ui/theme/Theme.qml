@@ -27,6 +27,7 @@ QtObject {
     readonly property color line: dark ? "#2C3038" : "#E4E0D8"
     readonly property color lineStrong: dark ? "#6B727E" : "#8A857B"
     readonly property color accent: dark ? "#6FA8FF" : "#2F6FEB"
+    readonly property color dangerLine: dark ? "#7A3A36" : "#E7A9A4"
     readonly property color scrim: dark ? "#99000000" : "#66000000"
 
     // Text
@@ -66,7 +67,7 @@ QtObject {
     // forms of Chinese characters; where none is installed, the system's own font and its fallbacks serve.
     readonly property string sansFamily: firstInstalled(
         ["Noto Sans CJK SC", "Source Han Sans SC", "Noto Sans SC", "PingFang SC", "Microsoft YaHei UI"],
-        Qt.application.font.family)
+        Application.font.family)
     readonly property string monoFamily: firstInstalled(
         ["JetBrains Mono", "Cascadia Mono", "SF Mono", "Menlo", "Consolas", "Noto Sans Mono", "DejaVu Sans Mono"],
         "monospace")
