@@ -25,9 +25,19 @@ FocusScope {
         follow()
     }
 
+    // Positioning makes rows, whose heights settle only afterwards: the rest of the way is gone in a second step.
     function follow() {
-        if (sticking && list.count > 0)
+        if (!sticking || list.count === 0)
+            return
+        if (list.itemAtIndex(list.count - 1) === null)
             list.positionViewAtEnd()
+        list.contentY = Math.max(list.originY, list.originY + list.contentHeight - list.height)
+        Qt.callLater(finishFollowing)
+    }
+
+    function finishFollowing() {
+        if (sticking && list.count > 0)
+            list.contentY = Math.max(list.originY, list.originY + list.contentHeight - list.height)
     }
 
     // The height of rows that do not exist is a guess, so being at the end needs the last row to exist.
@@ -150,10 +160,10 @@ FocusScope {
         // the view back to the end.
         WheelHandler {
             target: null
+            blocking: false
             onWheel: event => {
                 if (event.angleDelta.y > 0 && !list.atYBeginning)
                     root.sticking = false
-                event.accepted = false
             }
         }
     }
