@@ -65,16 +65,20 @@ struct GenerationRequest {
     std::unique_ptr<TextDecoder> decoder;       ///< null: TokenEvent::text stays empty
     std::int32_t num_candidates = 0;            ///< candidates reported per token
     bool reuse_prefix = true;
-    /// Called on the scheduler's thread, in order; must return quickly and not call back into the scheduler.
-    /// Exactly one FinishedEvent or FailedEvent ends the stream.
+    /// Called on the scheduler's thread, in order, with no lock held; must return quickly and not call back into the
+    /// scheduler. Exactly one FinishedEvent or FailedEvent ends the stream; its generation_id may then be used again.
+    /// A receiver that throws ends its own request with a FailedEvent.
     std::function<void(const GenerationEvent&)> on_event;
 };
 
 struct SchedulerOptions {
-    std::int32_t context_size = 0;        ///< tokens per sequence (prompt + answer); 0 = config.seq_length
-    std::size_t kv_cache_bytes = 0;       ///< budget for all sequences; 0 = one full context plus half again
+    /// Tokens per sequence (prompt + answer), at most config.seq_length; 0 = seq_length, 8192, or what kv_cache_bytes
+    /// holds, whichever is least.
+    std::int32_t context_size = 0;
+    /// Budget for all sequences, at least one full context; 0 = one full context plus half again. Allocated at once.
+    std::size_t kv_cache_bytes = 0;
     std::int32_t block_size = 16;         ///< slots per KV block
-    std::int32_t prefill_chunk_tokens = 256;
+    std::int32_t prefill_chunk_tokens = 256;  ///< prompt tokens per step, of all sequences together
     std::int32_t max_running = 8;
     std::int32_t max_queued = 64;
 };
@@ -90,12 +94,22 @@ struct SchedulerInfo {
 
 /// Owns the model, the paged KV cache and all running sequences; runs them in ragged batches (chunked prefill beside
 /// decode, fair among sequences). Longest-common-prefix reuse between rounds, siblings and conversations.
+///
+/// When the running sequences need more KV blocks than there are, the youngest gives its place up, waits at the head of the
+/// queue and is computed again when there is room: nobody fails for it and the oldest always goes on.
+///
+/// A forward pass that fails is repeated for each of its sequences alone, so that only those fail (FailedEvent) which
+/// cannot be computed. NaN or Inf in a sequence's scores fails that sequence and empties the prefix cache, whose contents
+/// may be the cause.
 /// Two ways to drive it: step() by hand (tests, command line), or start() a thread of its own. All other functions may be
 /// called from any thread.
 class Scheduler {
   public:
+    /// Allocates the KV cache: float32 for an fp32 model, else float16.
+    /// Errors: kInvalidArgument (an option, named), kOutOfMemory, kDeviceFailure.
     static Result<std::unique_ptr<Scheduler>> create(std::unique_ptr<LanguageModel> model, const SchedulerOptions& options);
-    virtual ~Scheduler() = default;  ///< cancels what runs (each request gets its end event), joins the thread
+    /// Joins the thread and cancels what runs or waits; each request gets its end event, on the calling thread.
+    virtual ~Scheduler() = default;
 
     virtual const ModelConfig& config() const = 0;
     virtual LanguageModel& model() = 0;  ///< only while nothing runs (logits, inspection)
@@ -104,6 +118,8 @@ class Scheduler {
     /// Queues a request. Errors (nothing is queued, no event is sent): kInvalidArgument, kContextFull, kBusy.
     virtual Result<void> submit(GenerationRequest request) = 0;
     /// Ends a request between layers, chunks or tokens: it gets FinishedEvent{kCancelled}. Unknown ids are ignored.
+    /// A forward pass is broken off between layers when at least half of its rows are cancelled; else the others would
+    /// lose more by it than they gain.
     virtual void cancel(std::uint64_t generation_id) = 0;
     virtual void cancel_all() = 0;
 
@@ -112,9 +128,9 @@ class Scheduler {
     virtual void start() = 0;  ///< runs step() on an own thread, asleep when idle
     virtual void stop() = 0;   ///< ends that thread; running requests stay queued for a later start() or step()
 
-    /// Forgets all kept prefixes (for measurements).
+    /// Forgets all kept prefixes (for measurements). At once, or before the next step.
     virtual void clear_cache() = 0;
-    virtual void set_num_threads(std::int32_t num_threads) = 0;
+    virtual void set_num_threads(std::int32_t num_threads) = 0;  ///< of the backend, from the next step on
 };
 
 }  // namespace glmchat

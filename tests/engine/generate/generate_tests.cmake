@@ -9,3 +9,9 @@ glmchat_add_checks(sampling_test
 glmchat_add_checks(kv_cache_test
     SOURCES cache/kv_cache_checks.cpp cache/random_operations.cpp
     LIBRARIES glmchat::model fmt::fmt)
+
+glmchat_add_checks(scheduler_test
+    SOURCES generate/scheduler_checks.cpp generate/fake_model.cpp
+        generate/basic_checks.cpp generate/batching_checks.cpp generate/conversation_checks.cpp
+        generate/stop_string_checks.cpp generate/cancel_checks.cpp generate/failure_checks.cpp
+    LIBRARIES glmchat::model fmt::fmt)
