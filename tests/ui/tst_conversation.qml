@@ -291,6 +291,18 @@ Item {
             verify(Find.button(lastRow(), "Try again") !== null)
         }
 
+        function test_a_continued_paragraph_has_no_gap() {
+            const blocks = [messages.paragraph("one"), messages.paragraph("two"), messages.paragraph("three")]
+            blocks[2].continued = true
+            messages.addAnswer("x", blocks)
+            settle()
+            const items = Find.all(lastRow(), item => item.gap !== undefined)
+            compare(items.length, 3)
+            verify(items[1].gap > 0)
+            compare(items[2].gap, 0)
+            compare(items[2].y, items[1].y + items[1].height)
+        }
+
         function test_the_caret_stands_at_the_end_while_the_answer_grows() {
             messages.addPending()
             messages.stream("words")

@@ -14,17 +14,19 @@ Item {
     required property bool canRegenerate
     required property bool hovered
     property bool retry: false
+    property real topMargin: 0
 
     signal copyRequested()
     signal regenerateRequested()
 
     readonly property bool actionsShown: finished && (hovered || retry || copyButton.activeFocus || regenerateButton.activeFocus)
 
-    implicitHeight: flow.implicitHeight
+    implicitHeight: topMargin + flow.implicitHeight
 
     Flow {
         id: flow
 
+        y: root.topMargin
         width: parent.width
 
         Text {

@@ -23,8 +23,6 @@ Column {
     readonly property bool growing: status === MessageStatus.Streaming
     readonly property bool pending: status === MessageStatus.Pending
 
-    spacing: Theme.spacing
-
     Accessible.role: Accessible.Grouping
     Accessible.name: qsTr("Answer")
 
@@ -35,19 +33,28 @@ Column {
 
         model: root.blocks
 
-        Loader {
+        Item {
             id: block
 
             required property int index
             required property int kind
             required property string text
             required property string language
+            required property bool continued  // the same paragraph goes on, in a block of its own
 
             readonly property bool growing: root.growing && index === blockRepeater.count - 1
+            readonly property real gap: index === 0 || continued ? 0 : Theme.spacing
 
             width: root.width
-            sourceComponent: kind === BlockKind.Code ? codeBlock : paragraphBlock
+            implicitHeight: gap + content.height
 
+            Loader {
+                id: content
+
+                y: block.gap
+                width: parent.width
+                sourceComponent: block.kind === BlockKind.Code ? codeBlock : paragraphBlock
+            }
             Component {
                 id: paragraphBlock
 
@@ -78,6 +85,7 @@ Column {
 
     AnswerFooter {
         width: root.width
+        topMargin: root.pending || blockRepeater.count > 0 ? Theme.spacingTiny : 0
         statusText: root.statusText
         captionText: root.captionText
         finished: !root.growing && !root.pending

@@ -25,35 +25,32 @@ FocusScope {
         follow()
     }
 
+    // The contentY that shows the end.
+    function endY(): real {
+        return Math.max(list.originY, list.originY + list.contentHeight - list.height)
+    }
+
     // Positioning makes rows, whose heights settle only afterwards: the rest of the way is gone in a second step.
     function follow() {
         if (!sticking || list.count === 0)
             return
         if (list.itemAtIndex(list.count - 1) === null)
             list.positionViewAtEnd()
-        list.contentY = Math.max(list.originY, list.originY + list.contentHeight - list.height)
-        Qt.callLater(finishFollowing)
-    }
-
-    function finishFollowing() {
-        if (sticking && list.count > 0)
-            list.contentY = Math.max(list.originY, list.originY + list.contentHeight - list.height)
+        list.contentY = endY()
+        secondStep.start()
     }
 
     // The height of rows that do not exist is a guess, so being at the end needs the last row to exist.
     function isNearEnd(): bool {
-        const end = list.originY + list.contentHeight
         return list.count === 0 || (list.itemAtIndex(list.count - 1) !== null
-                                    && end - list.height - list.contentY <= stickDistance)
+                                    && endY() - list.contentY <= stickDistance)
     }
 
     function scrollBy(distance: real) {
-        const top = list.originY
-        const bottom = Math.max(top, list.originY + list.contentHeight - list.height)
         list.cancelFlick()
-        if (distance < 0 && list.contentY > top)
+        if (distance < 0 && !list.atYBeginning)
             sticking = false
-        list.contentY = Math.min(bottom, Math.max(top, list.contentY + distance))
+        list.contentY = Math.min(endY(), Math.max(list.originY, list.contentY + distance))
         if (distance > 0 && isNearEnd())
             sticking = true
     }
@@ -85,6 +82,15 @@ FocusScope {
             jumpToLatest()
         else
             event.accepted = false
+    }
+
+    Timer {
+        id: secondStep
+        interval: 0
+        onTriggered: {
+            if (root.sticking && list.count > 0)
+                list.contentY = root.endY()
+        }
     }
 
     ListView {

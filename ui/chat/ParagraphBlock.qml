@@ -1,5 +1,4 @@
 import QtQuick
-import GlmChat.Theme
 import GlmChat.Components
 
 Item {

@@ -10,14 +10,13 @@ T.Button {
     property string iconName: ""
     property string toolTip: ""
 
-    readonly property color foreground: primary ? Theme.accentContrast : Theme.text
+    readonly property color foreground: !enabled ? Theme.muted : primary ? Theme.accentContrast : Theme.text
     readonly property real iconSpace: iconName !== "" ? Math.round(16 * Theme.fontScale) + Theme.spacingSmall : 0
 
     implicitWidth: Math.ceil(implicitContentWidth) + leftPadding + rightPadding
     implicitHeight: Theme.controlHeight
     horizontalPadding: Theme.spacing
     focusPolicy: Qt.StrongFocus
-    opacity: enabled ? 1 : 0.5
     font.family: Theme.sansFamily
     font.pixelSize: Theme.uiSize
 
@@ -45,8 +44,9 @@ T.Button {
 
     background: Rectangle {
         radius: Theme.radius
-        color: control.primary ? (control.down ? Qt.darker(Theme.accent, 1.15) : Theme.accent)
-                               : control.down || control.hovered ? Theme.hover : Theme.surface
+        color: !control.enabled ? (control.primary ? Theme.hover : "transparent")
+             : control.primary ? (control.down ? Qt.darker(Theme.accent, 1.15) : Theme.accent)
+             : control.down || control.hovered ? Theme.hover : Theme.surface
         border.width: control.primary ? 0 : 1
         border.color: Theme.line
 

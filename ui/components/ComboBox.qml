@@ -11,7 +11,6 @@ T.ComboBox {
     rightPadding: Theme.spacingHuge
     focusPolicy: Qt.StrongFocus
     wheelEnabled: false
-    opacity: enabled ? 1 : 0.5
     font.family: Theme.sansFamily
     font.pixelSize: Theme.uiSize - 1
 
@@ -20,7 +19,7 @@ T.ComboBox {
         textFormat: Text.PlainText
         elide: Text.ElideRight
         verticalAlignment: Text.AlignVCenter
-        color: Theme.text
+        color: control.enabled ? Theme.text : Theme.muted
         font: control.font
     }
 

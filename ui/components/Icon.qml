@@ -7,7 +7,6 @@ Canvas {
 
     required property string name
     property color color: Theme.text
-    property bool filled: false
 
     implicitWidth: Math.round(16 * Theme.fontScale)
     implicitHeight: implicitWidth
@@ -21,13 +20,10 @@ Canvas {
         context.reset()
         context.scale(width / 16, height / 16)
         context.strokeStyle = root.color
-        context.fillStyle = root.color
         context.lineWidth = 1.5
         context.lineCap = "round"
         context.lineJoin = "round"
         context.path = IconPaths.paths[root.name]
         context.stroke()
-        if (root.filled)
-            context.fill()
     }
 }

@@ -8,13 +8,10 @@ T.Button {
 
     required property string iconName
     property string toolTip: text
-    property bool primary: false
-    property bool iconFilled: false
 
     implicitWidth: Theme.controlHeight
     implicitHeight: Theme.controlHeight
     focusPolicy: Qt.StrongFocus
-    opacity: enabled ? 1 : 0.45
 
     Accessible.name: text
 
@@ -22,15 +19,13 @@ T.Button {
         Icon {
             anchors.centerIn: parent
             name: control.iconName
-            filled: control.iconFilled
-            color: control.primary ? Theme.accentContrast : control.checked ? Theme.accentText : Theme.text
+            color: !control.enabled ? Theme.lineStrong : control.checked ? Theme.accentText : Theme.text
         }
     }
 
     background: Rectangle {
         radius: Theme.radius
-        color: control.primary ? (control.down ? Qt.darker(Theme.accent, 1.15) : Theme.accent)
-                               : control.down || control.hovered ? Theme.hover : "transparent"
+        color: control.down || control.hovered ? Theme.hover : "transparent"
 
         FocusRing {
             shown: control.visualFocus

@@ -10,7 +10,6 @@ T.Button {
     implicitHeight: Theme.compactControlHeight
     horizontalPadding: Theme.spacingTiny + 2
     focusPolicy: Qt.StrongFocus
-    opacity: enabled ? 1 : 0.5
     font.family: Theme.sansFamily
     font.pixelSize: Theme.captionSize
 

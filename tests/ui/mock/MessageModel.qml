@@ -8,10 +8,10 @@ ListModel {
     dynamicRoles: false
 
     function paragraph(text: string): var {
-        return { kind: BlockKind.Paragraph, text: text, language: "", open: false }
+        return { kind: BlockKind.Paragraph, text: text, language: "", open: false, continued: false }
     }
     function code(text: string, language: string): var {
-        return { kind: BlockKind.Code, text: text, language: language, open: false }
+        return { kind: BlockKind.Code, text: text, language: language, open: false, continued: false }
     }
 
     function addUser(text: string) {
