@@ -28,24 +28,27 @@ struct SpecialTokens {
 class Tokenizer {
   public:
     /// Reads `tokenizer.model` in `folder` into memory and parses it from there.
-    /// Errors: kNotFound (missing), kBadFile (Git-LFS pointer, truncated, not a sentencepiece model), each with the remedy.
+    /// Errors: kNotFound (missing), kBadFile (Git-LFS pointer, truncated, not a sentencepiece model), each
+    /// with the remedy.
     static Result<std::shared_ptr<const Tokenizer>> open_folder(const std::filesystem::path& folder);
     /// Parses a serialised sentencepiece model. `file_name` is for messages.
-    static Result<std::shared_ptr<const Tokenizer>> from_bytes(std::string_view model, std::string_view file_name);
+    static Result<std::shared_ptr<const Tokenizer>> from_bytes(std::string_view model,
+                                                               std::string_view file_name);
     ~Tokenizer();
 
-    /// Ids of `text` as one segment (dummy prefix included), no specials. Any bytes are accepted; ill-formed UTF-8 is
-    /// replaced by U+FFFD first. "" gives no ids.
+    /// Ids of `text` as one segment (dummy prefix included), no specials. Any bytes are accepted; ill-formed
+    /// UTF-8 is replaced by U+FFFD first. "" gives no ids.
     std::vector<std::int32_t> encode(std::string_view text) const;
-    /// Text of a whole id list by the official rules: every ill-formed byte of a byte run gives one U+FFFD; ids 0, 1, 2,
-    /// specials and ids outside the table show nothing; only the first visible piece loses one leading U+2581.
+    /// Text of a whole id list by the official rules: every ill-formed byte of a byte run gives one U+FFFD;
+    /// ids 0, 1, 2, specials and ids outside the table show nothing; only the first visible piece loses one
+    /// leading U+2581.
     std::string decode(std::span<const std::int32_t> ids) const;
     /// The raw bytes of the same id list: byte pieces stay as they are, without U+FFFD.
     std::string decode_bytes(std::span<const std::int32_t> ids) const;
     /// The piece of one id as written in the vocabulary ("▁你", "<0xE4>", "[gMASK]"); "" outside the table.
     std::string piece(std::int32_t id) const;
 
-    std::int32_t num_pieces() const;      ///< of the sentencepiece model, specials not counted
+    std::int32_t num_pieces() const;       ///< of the sentencepiece model, specials not counted
     std::int32_t vocabulary_size() const;  ///< num_pieces + specials
     const SpecialTokens& special_tokens() const;
 

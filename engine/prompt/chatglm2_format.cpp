@@ -1,0 +1,192 @@
+#include "engine/prompt/chatglm2_format.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace glmchat {
+namespace {
+
+constexpr std::array<TextReplacement, 1> kReplacements = {{{"[[训练时间]]", "2023年"}}};
+constexpr std::int32_t kDummyPrefixIds = 1;  // the id of "▁" that encode() puts in front of every segment
+
+/// A conversation taken apart: the system text, whole rounds, and the question to be answered.
+struct Rounds {
+    std::string system;
+    std::span<const ChatMessage> messages;  ///< user, assistant, …, user; without the system message
+
+    std::int32_t num_rounds() const { return static_cast<std::int32_t>(messages.size() / 2) + 1; }
+    /// Rounds count from 1.
+    const std::string& question_of(std::int32_t number) const {
+        return messages[static_cast<std::size_t>(number - 1) * 2].content;
+    }
+    const std::string& answer_of(std::int32_t number) const {
+        return messages[static_cast<std::size_t>(number) * 2 - 1].content;
+    }
+    Rounds without_oldest(std::int32_t num_dropped) const {
+        return {system, messages.subspan(static_cast<std::size_t>(num_dropped) * 2)};
+    }
+    /// The conversation as it was when round `number` (from 1) was asked.
+    Rounds first_rounds(std::int32_t number) const {
+        return {system, messages.first(static_cast<std::size_t>(number) * 2 - 1)};
+    }
+};
+
+Result<Rounds> split_rounds(std::span<const ChatMessage> messages) {
+    Rounds rounds;
+    if (!messages.empty() && messages.front().role == Role::kSystem) {
+        rounds.system = messages.front().content;
+        messages = messages.subspan(1);
+    }
+    if (messages.empty()) return failure(StatusKind::kInvalidArgument, "There is no question to answer.");
+    for (std::size_t i = 0; i < messages.size(); ++i) {
+        const Role expected = i % 2 == 0 ? Role::kUser : Role::kAssistant;
+        if (messages[i].role != expected) {
+            return failure(
+                StatusKind::kInvalidArgument,
+                fmt::format("Message {} of the conversation should be the {}'s. Questions and answers must "
+                            "alternate, after at most one system message.",
+                            i + 1, expected == Role::kUser ? "user" : "assistant"));
+        }
+    }
+    if (messages.size() % 2 == 0) {
+        return failure(StatusKind::kInvalidArgument, "The conversation must end with a question.");
+    }
+    rounds.messages = messages;
+    return rounds;
+}
+
+std::string round_text(std::int32_t number, std::string_view question) {
+    return fmt::format("[Round {}]\n\n问：{}\n\n答：", number, question);
+}
+
+std::string rounds_text(const Rounds& rounds) {
+    std::string text;
+    for (std::int32_t number = 1; number <= rounds.num_rounds(); ++number) {
+        const std::string& question = rounds.question_of(number);
+        text += round_text(number, number == 1 ? rounds.system + question : question);
+        if (number < rounds.num_rounds()) text += rounds.answer_of(number) + "\n\n";
+    }
+    return text;
+}
+
+class ChatGlm2Format final : public ChatFormat {
+  public:
+    explicit ChatGlm2Format(std::shared_ptr<const Tokenizer> tokenizer) : tokenizer_(std::move(tokenizer)) {}
+
+    Result<std::string> text(std::span<const ChatMessage> messages) const override {
+        return split_rounds(messages).map(rounds_text);
+    }
+
+    Result<std::vector<std::int32_t>> encode(std::span<const ChatMessage> messages) const override {
+        return split_rounds(messages).map([this](const Rounds& rounds) { return encode_whole(rounds); });
+    }
+
+    std::vector<std::int32_t> encode_next_round(std::int32_t round_number,
+                                                const std::string& question) const override {
+        std::vector<std::int32_t> ids = tokenizer_->encode("\n\n" + round_text(round_number, question));
+        ids.erase(ids.begin(), ids.begin() + kDummyPrefixIds);
+        return ids;
+    }
+
+    Result<ChatPrompt> build(std::span<const ChatMessage> messages,
+                             std::int32_t max_prompt_tokens) const override {
+        auto rounds = split_rounds(messages);
+        if (!rounds) return tl::unexpected(rounds.error());
+        for (std::int32_t num_dropped = first_fitting_drop(*rounds, max_prompt_tokens);
+             num_dropped < rounds->num_rounds(); ++num_dropped) {
+            std::vector<std::int32_t> ids = ids_of(rounds->without_oldest(num_dropped));
+            if (static_cast<std::int32_t>(ids.size()) <= max_prompt_tokens)
+                return ChatPrompt{std::move(ids), num_dropped};
+            if (num_dropped + 1 == rounds->num_rounds())
+                return question_too_long(ids.size(), max_prompt_tokens);
+        }
+        return failure(StatusKind::kInternal, "The conversation has no last round.");
+    }
+
+    std::string process_response(std::string_view text) const override {
+        return process_response_text(text, kReplacements);
+    }
+    std::span<const TextReplacement> response_replacements() const override { return kReplacements; }
+    std::vector<std::int32_t> stop_token_ids() const override { return {tokenizer_->special_tokens().eos}; }
+
+  private:
+    static tl::unexpected<Status> question_too_long(std::size_t num_tokens, std::int32_t max_prompt_tokens) {
+        return failure(
+            StatusKind::kContextFull,
+            fmt::format(
+                "The question alone takes {} tokens, but only {} fit beside the answer. Shorten it, or "
+                "load the model with a larger context.",
+                num_tokens, max_prompt_tokens));
+    }
+
+    std::vector<std::int32_t> encode_whole(const Rounds& rounds) const {
+        const SpecialTokens& special = tokenizer_->special_tokens();
+        std::vector<std::int32_t> ids = {special.gmask, special.sop};
+        const std::vector<std::int32_t> text_ids = tokenizer_->encode(rounds_text(rounds));
+        ids.insert(ids.end(), text_ids.begin(), text_ids.end());
+        return ids;
+    }
+
+    /// Continues from the latest answer whose kept ids still belong to the conversation in front of it; the
+    /// rounds since then are appended one by one. Without such an answer the whole is encoded from its text.
+    std::vector<std::int32_t> ids_of(const Rounds& rounds) const {
+        std::optional<std::vector<std::int32_t>> continued;  // prompt of round `number`, made from kept ids
+        for (std::int32_t number = 1; number < rounds.num_rounds(); ++number) {
+            const ChatMessage& answer = rounds.messages[static_cast<std::size_t>(number) * 2 - 1];
+            if (!belongs_to(answer, rounds.first_rounds(number), continued)) {
+                continued.reset();
+                continue;
+            }
+            continued = answer.prompt_ids;
+            append(*continued, answer.answer_ids);
+            append(*continued, encode_next_round(number + 1, rounds.question_of(number + 1)));
+        }
+        return continued ? std::move(*continued) : encode_whole(rounds);
+    }
+
+    /// Whether the kept ids of `answer` are those of this conversation: its prompt continues the kept one or
+    /// is the whole text encoded, and its ids still say what the message says.
+    bool belongs_to(const ChatMessage& answer, const Rounds& asked,
+                    const std::optional<std::vector<std::int32_t>>& continued) const {
+        if (answer.prompt_ids.empty() || answer.answer_ids.empty()) return false;
+        if (process_response(tokenizer_->decode(answer.answer_ids)) != answer.content) return false;
+        return (continued && answer.prompt_ids == *continued) || answer.prompt_ids == encode_whole(asked);
+    }
+
+    static void append(std::vector<std::int32_t>& ids, const std::vector<std::int32_t>& more) {
+        ids.insert(ids.end(), more.begin(), more.end());
+    }
+
+    /// How many of the oldest rounds certainly must leave, from the rounds' own lengths, so that a long
+    /// history is not encoded once for every round it loses.
+    std::int32_t first_fitting_drop(const Rounds& rounds, std::int32_t max_prompt_tokens) const {
+        // Encoding two rounds as one text joins pieces at their border only: a few ids a round at the most.
+        constexpr std::int64_t kBorderTokens = 8;
+        if (static_cast<std::int64_t>(rounds_text(rounds).size()) < max_prompt_tokens)
+            return 0;  // an id is at least a byte
+        std::int64_t num_tokens = 0;
+        std::int32_t number = rounds.num_rounds();
+        for (; number >= 1; --number) {
+            const std::string answer =
+                number < rounds.num_rounds() ? rounds.answer_of(number) : std::string();
+            const std::string text = round_text(number, rounds.question_of(number)) + answer;
+            num_tokens += static_cast<std::int64_t>(tokenizer_->encode(text).size()) - kBorderTokens;
+            if (num_tokens > max_prompt_tokens) break;
+        }
+        return std::min(number, rounds.num_rounds() - 1);
+    }
+
+    const std::shared_ptr<const Tokenizer> tokenizer_;
+};
+
+}  // namespace
+
+std::shared_ptr<const ChatFormat> make_chatglm2_format(std::shared_ptr<const Tokenizer> tokenizer) {
+    return std::make_shared<ChatGlm2Format>(std::move(tokenizer));
+}
+
+}  // namespace glmchat
