@@ -22,6 +22,16 @@ std::string names_of(std::initializer_list<DataType> types) {
     return fmt::format("{}", fmt::join(names, " or "));
 }
 
+/// The one weight file, or "model-00001-of-00007.safetensors with the other shards".
+std::string names_of_files(const Checkpoint& checkpoint) {
+    const std::vector<TensorInfo>& tensors = checkpoint.tensors();
+    if (tensors.empty()) return "The weight file";
+    const std::string& first = tensors.front().file_name;
+    const bool is_only_one = std::all_of(tensors.begin(), tensors.end(),
+                                         [&](const TensorInfo& tensor) { return tensor.file_name == first; });
+    return is_only_one ? first : first + " with the other shards";
+}
+
 /// Of the plain types and int8; required_tensor() lets nothing else through.
 ElementType element_type(DataType type) {
     switch (type) {
@@ -65,9 +75,9 @@ Result<HostTensor> required_tensor(const Checkpoint& checkpoint, const std::stri
     if (info == nullptr) {
         return failure(
             StatusKind::kBadFile,
-            fmt::format("The weight files lack tensor {}; the download is incomplete or the folder holds "
-                        "another kind of model.",
-                        name),
+            fmt::format("{} lacks tensor {}; the download is incomplete or the folder holds another "
+                        "kind of model.",
+                        names_of_files(checkpoint), name),
             fmt::format("{}, {} tensors", checkpoint.format(), checkpoint.tensors().size()));
     }
     if (info->shape != shape) {
@@ -80,8 +90,8 @@ Result<HostTensor> required_tensor(const Checkpoint& checkpoint, const std::stri
     if (std::find(types.begin(), types.end(), info->type) == types.end()) {
         return failure(
             StatusKind::kBadFile,
-            fmt::format("Tensor {} in {} is {} where {} is expected; config.json may lack or misstate "
-                        "quantization_bit.",
+            fmt::format("Tensor {} in {} is {} where {} is expected; take weights and config.json, with its "
+                        "quantization_bit, from the same model.",
                         name, info->file_name, data_type_name(info->type), names_of(types)));
     }
     return checkpoint.tensor(name);

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstring>
-#include <memory>
 #include <string>
 
 #include <fmt/format.h>
@@ -14,6 +13,7 @@
 #include "engine/model/parallel_rows.h"
 #include "engine/model/weight_conversion.h"
 #include "kernels/half.h"
+#include "kernels/host_memory.h"
 
 namespace glmchat {
 namespace {
@@ -82,14 +82,13 @@ BitPattern float_pattern(ElementType type, float magnitude) {
 }
 
 LinearWeight constant_vector(std::int64_t count, float value) {
-    const std::shared_ptr<std::byte> data =
-        allocate_host_bytes(static_cast<std::size_t>(count) * sizeof(float));
-    std::fill_n(reinterpret_cast<float*>(data.get()), count, value);
+    const kernels::Buffer data = kernels::allocate_host(static_cast<std::size_t>(count) * sizeof(float));
+    std::fill_n(data.as_float(), count, value);
     LinearWeight vector;
-    vector.data = data.get();
+    vector.data = data.data();
     vector.out_features = count;
     vector.in_features = 1;
-    vector.owner = data;
+    vector.owner = data.share();
     return vector;
 }
 
@@ -99,11 +98,11 @@ LinearWeight random_plain(ElementType type, const WeightSlot& slot, float magnit
     weight.out_features = slot.rows;
     weight.in_features = slot.cols;
     const std::size_t size_bytes = weight_size_bytes(weight);
-    const std::shared_ptr<std::byte> data = allocate_host_bytes(size_bytes);
+    const kernels::Buffer data = kernels::allocate_host(size_bytes);
     const BitPattern pattern = float_pattern(type, magnitude);
-    fill_random(data.get(), size_bytes, seed, pattern.keep, pattern.set);
-    weight.data = data.get();
-    weight.owner = data;
+    fill_random(static_cast<std::byte*>(data.data()), size_bytes, seed, pattern.keep, pattern.set);
+    weight.data = data.data();
+    weight.owner = data.share();
     return weight;
 }
 
@@ -112,15 +111,16 @@ LinearWeight random_quantized(ElementType type, const WeightSlot& slot, float ma
     const std::size_t size_bytes = weight_size_bytes(weight);
     const std::size_t element_bytes = weight.row_bytes() * static_cast<std::size_t>(slot.rows);
     const std::size_t scale_bytes = size_bytes - element_bytes;
-    const std::shared_ptr<std::byte> data = allocate_host_bytes(size_bytes);
+    const kernels::Buffer data = kernels::allocate_host(size_bytes);
     // Uniform levels over [-8, 7] (or [-128, 127]) have a standard deviation of 16 (or 256) / sqrt(12).
     const float levels_deviation = (type == ElementType::kInt4 ? 16.0F : 256.0F) / std::sqrt(12.0F);
-    std::fill_n(reinterpret_cast<std::uint16_t*>(data.get()), scale_bytes / 2,
+    std::byte* elements = static_cast<std::byte*>(data.data()) + scale_bytes;
+    std::fill_n(static_cast<std::uint16_t*>(data.data()), scale_bytes / 2,
                 kernels::float_to_half(magnitude / levels_deviation));
-    fill_random(data.get() + scale_bytes, element_bytes, seed, ~0ULL, 0);
-    weight.scales = data.get();
-    weight.data = data.get() + scale_bytes;
-    weight.owner = data;
+    fill_random(elements, element_bytes, seed, ~0ULL, 0);
+    weight.scales = data.data();
+    weight.data = elements;
+    weight.owner = data.share();
     return weight;
 }
 

@@ -4,13 +4,13 @@
 #include <atomic>
 #include <cmath>
 #include <cstring>
-#include <new>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "engine/model/parallel_rows.h"
 #include "kernels/half.h"
+#include "kernels/host_memory.h"
 
 namespace glmchat {
 namespace {
@@ -18,8 +18,6 @@ namespace {
 using kernels::ElementType;
 using kernels::LinearWeight;
 using kernels::ScaleLayout;
-
-constexpr auto kHostAlignment = std::align_val_t{64};
 
 template <typename T>
 T load(const std::byte* source, std::int64_t index) {
@@ -88,20 +86,21 @@ void for_each_row(const LinearWeight& stored, const WriteRow& write_row) {
 
 LinearWeight to_float32(const LinearWeight& stored) {
     LinearWeight weight = plain_layout(ElementType::kFloat32, stored);
-    const std::shared_ptr<std::byte> data = allocate_host_bytes(weight_size_bytes(weight));
+    const kernels::Buffer data = kernels::allocate_host(weight_size_bytes(weight));
     const std::size_t row_bytes = weight.row_bytes();
     for_each_row(stored, [&](std::int64_t row, const float* values) {
-        std::memcpy(data.get() + static_cast<std::size_t>(row) * row_bytes, values, row_bytes);
+        std::memcpy(static_cast<std::byte*>(data.data()) + static_cast<std::size_t>(row) * row_bytes, values,
+                    row_bytes);
     });
-    weight.data = data.get();
-    weight.owner = data;
+    weight.data = data.data();
+    weight.owner = data.share();
     return weight;
 }
 
 Result<LinearWeight> to_float16(const LinearWeight& stored, std::string_view what) {
     LinearWeight weight = plain_layout(ElementType::kFloat16, stored);
-    const std::shared_ptr<std::byte> data = allocate_host_bytes(weight_size_bytes(weight));
-    auto* halves = reinterpret_cast<std::uint16_t*>(data.get());
+    const kernels::Buffer data = kernels::allocate_host(weight_size_bytes(weight));
+    auto* halves = static_cast<std::uint16_t*>(data.data());
     std::atomic<bool> overflowed = false;
     for_each_row(stored, [&](std::int64_t row, const float* values) {
         for (std::int64_t i = 0; i < stored.in_features; ++i) {
@@ -114,8 +113,8 @@ Result<LinearWeight> to_float16(const LinearWeight& stored, std::string_view wha
         return failure(StatusKind::kUnsupported,
                        fmt::format("{} has values too large for fp16; choose precision auto or fp32.", what));
     }
-    weight.data = data.get();
-    weight.owner = data;
+    weight.data = data.data();
+    weight.owner = data.share();
     return weight;
 }
 
@@ -133,9 +132,9 @@ Result<LinearWeight> to_quantized(const LinearWeight& stored, ElementType type, 
     const auto row_bytes = static_cast<std::int64_t>(weight.row_bytes());
     const float largest_level = packs_nibbles ? 7.0F : 127.0F;
 
-    const std::shared_ptr<std::byte> data = allocate_host_bytes(weight_size_bytes(weight));
-    auto* scales = reinterpret_cast<std::uint16_t*>(data.get());  // in front, where they are aligned
-    std::byte* elements = data.get() + 2 * stored.out_features * groups_per_row;
+    const kernels::Buffer data = kernels::allocate_host(weight_size_bytes(weight));
+    auto* scales = static_cast<std::uint16_t*>(data.data());  // in front, where they are aligned
+    std::byte* elements = static_cast<std::byte*>(data.data()) + 2 * stored.out_features * groups_per_row;
     std::atomic<bool> found_non_finite = false;
     for_each_row(stored, [&](std::int64_t row, const float* values) {
         if (!all_finite(values, stored.in_features)) {
@@ -160,16 +159,11 @@ Result<LinearWeight> to_quantized(const LinearWeight& stored, ElementType type, 
     }
     weight.data = elements;
     weight.scales = scales;
-    weight.owner = data;
+    weight.owner = data.share();
     return weight;
 }
 
 }  // namespace
-
-std::shared_ptr<std::byte> allocate_host_bytes(std::size_t size_bytes) {
-    auto* bytes = static_cast<std::byte*>(::operator new(size_bytes, kHostAlignment));
-    return {bytes, [](std::byte* memory) { ::operator delete(memory, kHostAlignment); }};
-}
 
 std::size_t weight_size_bytes(const LinearWeight& weight) {
     std::int64_t num_scales = 0;

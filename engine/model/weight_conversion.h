@@ -2,17 +2,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string_view>
 
 #include "engine/status.h"
 #include "kernels/tensor.h"
 
 namespace glmchat {
-
-/// Host memory for a converted or generated weight: aligned to a cache line, not initialised. Throws
-/// std::bad_alloc.
-std::shared_ptr<std::byte> allocate_host_bytes(std::size_t size_bytes);
 
 /// Bytes of a weight's elements and scales.
 std::size_t weight_size_bytes(const kernels::LinearWeight& weight);
