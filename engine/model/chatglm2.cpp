@@ -81,6 +81,7 @@ Result<void> ChatGlm2::run(const RaggedBatch& batch, const KvCacheView& cache, c
         report_hidden_states(layer + 1, x.hidden_states, options);
     }
     compute_logits(x, options.logit_rows, logits.data());
+    backend_->synchronize();  // a device failure of this pass is reported by this pass
     return {};
 }
 
