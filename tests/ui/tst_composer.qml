@@ -171,10 +171,10 @@ Item {
         }
 
         function test_example_prompts_fill_the_box() {
-            const example = Find.button(pane, "What is a language model?")
+            const example = Find.button(pane, "What is a token?")
             verify(example !== null)
             mouseClick(example)
-            compare(area.text, "What is a language model?")
+            compare(area.text, "What is a token?")
             verify(area.activeFocus)
         }
     }

@@ -180,6 +180,17 @@ Item {
             compare(box.currentIndex, row.object === "modelBox" ? 2 : 0)
         }
 
+        function test_a_choice_holds_when_its_texts_change() {
+            const box = find(item => item.currentIndex !== undefined && UiDriver.accessibleName(item) === "Theme")
+            panel.preferences.theme = "dark"
+            compare(box.currentIndex, 2)
+            box.model = ["跟随系统", "浅色", "深色"]
+            compare(box.currentIndex, 2)
+            compare(box.displayText, "深色")
+            panel.preferences.theme = "light"
+            compare(box.currentIndex, 1)
+        }
+
         function test_enter_sends_switch() {
             const enterSends = Find.button(panel, "Enter sends")
             verify(enterSends.checked)

@@ -12,11 +12,10 @@ Flickable {
     signal promptChosen(string text)
     signal chooseFolderRequested()
 
-    readonly property var examplePrompts: [
-        qsTr("What is a language model?"),
-        qsTr("Explain how a conversation is kept in rounds."),
-        qsTr("Write a short poem about the sea.")
-    ]
+    readonly property var examplePrompts: modelBox.isGuideModel
+        ? [qsTr("What can you do?"), qsTr("What is a token?"), qsTr("How do I load ChatGLM2-6B?")]
+        : [qsTr("Explain quantum entanglement in three sentences."), qsTr("Write a short poem about the sea."),
+           qsTr("Write a Python function that tells whether a number is prime.")]
 
     contentHeight: Math.max(height, column.implicitHeight + 2 * Theme.spacingHuge)
     boundsBehavior: Flickable.StopAtBounds

@@ -2,8 +2,15 @@ import QtQuick
 import QtQuick.Templates as T
 import GlmChat.Theme
 
+// A choice. The owner binds `selectedIndex`; it holds when the texts of the model change with the language, on which the
+// template would go back to the first entry.
 T.ComboBox {
     id: control
+
+    property int selectedIndex: -1
+
+    currentIndex: selectedIndex
+    onModelChanged: currentIndex = Qt.binding(() => control.selectedIndex)
 
     implicitWidth: 140
     implicitHeight: Theme.compactControlHeight

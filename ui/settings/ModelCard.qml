@@ -158,7 +158,7 @@ Card {
         ComboBox {
             Accessible.name: qsTr("Device")
             model: root.modelBox.deviceNames
-            currentIndex: root.modelBox.device
+            selectedIndex: root.modelBox.device
             enabled: !root.modelBox.loading
             onActivated: index => root.modelBox.device = index
         }
@@ -170,7 +170,7 @@ Card {
         ComboBox {
             Accessible.name: qsTr("Precision")
             model: root.modelBox.precisionNames
-            currentIndex: root.modelBox.precision
+            selectedIndex: root.modelBox.precision
             enabled: !root.modelBox.loading
             onActivated: index => root.modelBox.precision = index
         }

@@ -30,7 +30,7 @@ Column {
         ComboBox {
             Accessible.name: qsTr("Language")
             model: [qsTr("System"), "English", "简体中文"]
-            currentIndex: Math.max(0, root.languages.indexOf(root.preferences.language))
+            selectedIndex: Math.max(0, root.languages.indexOf(root.preferences.language))
             onActivated: index => root.preferences.language = root.languages[index]
         }
     }
@@ -41,7 +41,7 @@ Column {
         ComboBox {
             Accessible.name: qsTr("Theme")
             model: [qsTr("System"), qsTr("Light"), qsTr("Dark")]
-            currentIndex: Math.max(0, root.themes.indexOf(root.preferences.theme))
+            selectedIndex: Math.max(0, root.themes.indexOf(root.preferences.theme))
             onActivated: index => root.preferences.theme = root.themes[index]
         }
     }
