@@ -1,0 +1,38 @@
+#pragma once
+
+#include <QJsonObject>
+#include <QObject>
+#include <QTimer>
+
+namespace glmchat {
+
+/// settings.json: a flat object. Read once; changes are written together 500 ms after the last one, through a
+/// temporary file. A damaged file is moved aside and the defaults are used. GUI thread.
+class SettingsFile : public QObject {
+    Q_OBJECT
+
+  public:
+    explicit SettingsFile(const QString& path, QObject* parent = nullptr);
+    ~SettingsFile() override;  ///< writes what is waiting
+
+    QJsonValue value(const QString& key) const { return m_values.value(key); }
+    void setValue(const QString& key, const QJsonValue& value);
+
+    void flush();  ///< writes now what is waiting
+
+    /// Where a damaged file was moved at start; "" when there was none.
+    QString movedAside() const { return m_movedAside; }
+
+  signals:
+    void writeFailed(const QString& path, const QString& reason);
+
+  private:
+    void read();
+
+    const QString m_path;
+    QJsonObject m_values;
+    QString m_movedAside;
+    QTimer m_writeTimer;
+};
+
+}  // namespace glmchat
