@@ -30,8 +30,8 @@ namespace {
 Result<void> index_tensors(Checkpoint::Impl& impl) {
     for (const WeightFile& file : impl.files) {
         for (const StoredTensor& tensor : file.tensors) {
-            const auto [place, added] =
-                impl.places.try_emplace(tensor.info.name, impl.tensors.size(), &tensor, &file);
+            const auto [place, added] = impl.places.try_emplace(
+                tensor.info.name, Checkpoint::Impl::Place{impl.tensors.size(), &tensor, &file});
             if (!added) {
                 return bad_file(
                     tensor.info.file_name,
@@ -65,8 +65,9 @@ Result<std::unique_ptr<Checkpoint::Impl>> open_set(const WeightSet& set) {
         impl->files.push_back(std::move(*file));
     }
     if (auto indexed = index_tensors(*impl); !indexed) return tl::unexpected(std::move(indexed.error()));
-    if (auto agreed = check_against_index(*impl, set); !agreed)
+    if (auto agreed = check_against_index(*impl, set); !agreed) {
         return tl::unexpected(std::move(agreed.error()));
+    }
     return impl;
 }
 

@@ -42,8 +42,9 @@ constexpr std::array<ForeignFormat, 11> kForeignFormats{{
 Result<void> refuse_foreign_format(std::string_view content, std::string_view file_name) {
     if (content.empty()) return bad_file(file_name, "the file is empty");
     for (const ForeignFormat& format : kForeignFormats) {
-        if (content.starts_with(format.magic))
+        if (content.starts_with(format.magic)) {
             return refuse_file(format.kind, file_name, format.finding, format.remedy);
+        }
     }
     return {};
 }

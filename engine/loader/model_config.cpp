@@ -98,9 +98,10 @@ class ConfigReader {
     Result<bool> flag(const char* key, bool missing) const {
         const json* value = find(key);
         if (value == nullptr) return missing;
-        if (!value->is_boolean())
+        if (!value->is_boolean()) {
             return bad_file(file_name_, fmt::format("{} is {}, not true or false", key, shown(*value)),
                             kUseOfficial);
+        }
         return value->get<bool>();
     }
 
@@ -120,9 +121,10 @@ class ConfigReader {
     Result<std::string> text(const char* key, std::string missing) const {
         const json* value = find(key);
         if (value == nullptr) return missing;
-        if (!value->is_string())
+        if (!value->is_string()) {
             return bad_file(file_name_, fmt::format("{} is {}, not a text", key, shown(*value)),
                             kUseOfficial);
+        }
         return value->get<std::string>();
     }
 
@@ -185,11 +187,13 @@ Result<void> check_relations(const ConfigReader& reader, const ModelConfig& conf
                                              config.eos_token_id, config.padded_vocab_size));
     }
     const std::int32_t bits = config.quantization_bit;
-    if (bits != 0 && bits != 4 && bits != 8)
+    if (bits != 0 && bits != 4 && bits != 8) {
         return reader.not_implemented(fmt::format("quantization_bit is {}", bits));
+    }
     const bool odd_rows = config.hidden_size % 2 != 0 || config.ffn_hidden_size % 2 != 0;
-    if (bits == 4 && odd_rows)
+    if (bits == 4 && odd_rows) {
         return reader.impossible("quantization_bit is 4, but hidden_size or ffn_hidden_size is odd");
+    }
     return {};
 }
 
@@ -202,8 +206,9 @@ Result<void> read_remaining(const ConfigReader& reader, ModelConfig& config) {
     const auto epsilon = reader.number("layernorm_epsilon", 0.0, 1.0, 1e-5F);
     if (!epsilon) return tl::unexpected(epsilon.error());
     config.layernorm_epsilon = *epsilon;
-    if (config.layernorm_epsilon <= 0.0F)
+    if (config.layernorm_epsilon <= 0.0F) {
         return reader.impossible("layernorm_epsilon is too small for float32");
+    }
 
     const auto rope_ratio = reader.number("rope_ratio", 0.0, 1e6, 1.0F);
     if (!rope_ratio) return tl::unexpected(rope_ratio.error());
@@ -222,8 +227,9 @@ Result<void> read_remaining(const ConfigReader& reader, ModelConfig& config) {
     if (!torch_dtype) return tl::unexpected(torch_dtype.error());
     const auto stored =
         std::ranges::find(kStoredTypes, *torch_dtype, &std::pair<std::string_view, DataType>::first);
-    if (stored == kStoredTypes.end())
+    if (stored == kStoredTypes.end()) {
         return reader.not_implemented(fmt::format("torch_dtype is {}", in_quotes(*torch_dtype)));
+    }
     config.torch_dtype = stored->second;
     return {};
 }
@@ -231,8 +237,9 @@ Result<void> read_remaining(const ConfigReader& reader, ModelConfig& config) {
 }  // namespace
 
 Result<ModelConfig> parse_model_config(std::string_view text, std::string_view file_name) {
-    if (auto own = refuse_foreign_format(text, file_name); !own)
+    if (auto own = refuse_foreign_format(text, file_name); !own) {
         return tl::unexpected(std::move(own.error()));
+    }
     const auto parsed = parse_json_object(text, file_name, kMostConfigBytes);
     if (!parsed) return tl::unexpected(parsed.error());
     const auto family = identify_family(*parsed, file_name);
@@ -242,12 +249,15 @@ Result<ModelConfig> parse_model_config(std::string_view text, std::string_view f
     config.family = *family;
     const ConfigReader reader(*parsed, file_name);
     if (auto flags = check_required_flags(reader); !flags) return tl::unexpected(std::move(flags.error()));
-    if (auto extents = read_extents(reader, config); !extents)
+    if (auto extents = read_extents(reader, config); !extents) {
         return tl::unexpected(std::move(extents.error()));
-    if (auto remaining = read_remaining(reader, config); !remaining)
+    }
+    if (auto remaining = read_remaining(reader, config); !remaining) {
         return tl::unexpected(std::move(remaining.error()));
-    if (auto relations = check_relations(reader, config); !relations)
+    }
+    if (auto relations = check_relations(reader, config); !relations) {
         return tl::unexpected(std::move(relations.error()));
+    }
     return config;
 }
 

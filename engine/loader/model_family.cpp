@@ -9,15 +9,16 @@
 
 #include "engine/loader/message.h"
 
-// How the models are told apart. All of them say model_type "chatglm", and ChatGLM2 and ChatGLM3 have the same
-// shapes and the same keys, so:
+// How the models are told apart. All of them say model_type "chatglm", and ChatGLM2 and ChatGLM3 have the
+// same shapes and the same keys, so:
 // 1. ChatGLM-6B (v1) has keys of its own (position_encoding_2d, inner_hidden_size).
-// 2. `_name_or_path` decides when it contains a model's name. save_pretrained overwrites it with the path the
-//    weights came from, so after fine-tuning it may be missing or say nothing.
-// 3. Then the numbers decide: a vocabulary of 151552 or several end ids mean GLM-4; a seq_length of 8192 (6B) or
-//    16384 (32k) with the 65024 vocabulary means ChatGLM3 (ChatGLM2 has 32768, also its 32k variant).
-// 4. What is left is ChatGLM2, unless it has a rope_ratio: ChatGLM2-32k divides positions by it, ChatGLM3-32k
-//    multiplies the base, so without a name the two cannot be told apart and a wrong guess gives fluent nonsense.
+// 2. `_name_or_path` decides when it contains a model's name. save_pretrained overwrites it with the path
+//    the weights came from, so after fine-tuning it may be missing or say nothing.
+// 3. Then the numbers decide: a vocabulary of 151552 or several end ids mean GLM-4; a seq_length of 8192
+//    (6B) or 16384 (32k) with the 65024 vocabulary means ChatGLM3 (ChatGLM2 has 32768, also its 32k variant).
+// 4. What is left is ChatGLM2, unless it has a rope_ratio: ChatGLM2-32k divides positions by it,
+//    ChatGLM3-32k multiplies the base, so without a name the two cannot be told apart and a wrong guess
+//    gives fluent nonsense.
 
 namespace glmchat {
 namespace {
@@ -72,8 +73,9 @@ const KnownName* name_in(std::string_view path) {
 /// Rules 3 and 4.
 Result<ModelFamily> identify_by_numbers(const json& config, std::string_view file_name) {
     const auto eos = config.find("eos_token_id");
-    if (equals(config, "padded_vocab_size", 151552) || (eos != config.end() && eos->is_array()))
+    if (equals(config, "padded_vocab_size", 151552) || (eos != config.end() && eos->is_array())) {
         return not_supported(file_name, "GLM-4");
+    }
     const bool real_vocabulary = equals(config, "padded_vocab_size", 65024);
     if (real_vocabulary && (equals(config, "seq_length", 8192) || equals(config, "seq_length", 16384))) {
         return refuse_file(

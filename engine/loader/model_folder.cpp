@@ -59,8 +59,9 @@ Result<std::map<std::string, std::string>> read_weight_map(const fs::path& index
     auto file = MappedFile::open(index_path);
     if (!file) return tl::unexpected(std::move(file.error()));
     const std::string file_name = display_name(index_path);
-    if (auto own = refuse_foreign_format((*file)->text(), file_name); !own)
+    if (auto own = refuse_foreign_format((*file)->text(), file_name); !own) {
         return tl::unexpected(std::move(own.error()));
+    }
     const auto index = parse_json_object((*file)->text(), file_name, kMostIndexBytes);
     if (!index) return tl::unexpected(index.error());
     const auto map = index->find("weight_map");
@@ -177,10 +178,11 @@ Result<WeightSets> find_weight_sets(const fs::path& folder) {
     for (const Naming& naming : kNamings) {
         for (const auto find : {set_from_index, set_of_single_file, set_from_numbered_names}) {
             auto candidate = find(folder, naming);
-            if (!candidate)
+            if (!candidate) {
                 sets.incomplete.push_back(std::move(candidate.error()));
-            else if (candidate->has_value())
+            } else if (candidate->has_value()) {
                 sets.complete.push_back(std::move(**candidate));
+            }
         }
     }
     if (sets.complete.empty() && sets.incomplete.empty()) return no_weights(folder);

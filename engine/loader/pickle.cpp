@@ -1,7 +1,6 @@
 #include "engine/loader/pickle.h"
 
 #include <algorithm>
-#include <cstring>
 #include <optional>
 #include <string>
 #include <utility>
@@ -116,14 +115,17 @@ class PickleReader {
         return bytes;
     }
 
-    /// Unsigned, little-endian; zero after a failure.
-    std::uint64_t read_number(std::size_t num_bytes) {
-        const std::string_view bytes = read_bytes(num_bytes);
-        std::uint64_t number = 0;
-        for (std::size_t i = bytes.size(); i-- > 0;)
+    /// Little-endian; `above` fills the bits above them.
+    static std::uint64_t number_in(std::string_view bytes, std::uint64_t above = 0) {
+        std::uint64_t number = above;
+        for (std::size_t i = bytes.size(); i-- > 0;) {
             number = number << 8U | static_cast<unsigned char>(bytes[i]);
+        }
         return number;
     }
+
+    /// Unsigned; zero after a failure.
+    std::uint64_t read_number(std::size_t num_bytes) { return number_in(read_bytes(num_bytes)); }
 
     std::string_view read_line() {
         const std::size_t end = bytes_.find('\n', at_);
@@ -187,9 +189,8 @@ class PickleReader {
         const std::string_view bytes = read_bytes(num_bytes);
         if (bytes.size() > sizeof(std::int64_t)) return push({.kind = Kind::kLong, .text = bytes});
         const bool negative = !bytes.empty() && (static_cast<unsigned char>(bytes.back()) & 0x80U) != 0;
-        std::int64_t number = negative ? -1 : 0;
-        std::memcpy(&number, bytes.data(), bytes.size());
-        push_number(Kind::kInt, number);
+        push_number(Kind::kInt,
+                    static_cast<std::int64_t>(number_in(bytes, negative ? ~std::uint64_t{0} : 0)));
     }
 
     void push_string(std::uint64_t num_bytes) {
@@ -216,15 +217,17 @@ class PickleReader {
     void push_name_from_stack() {
         const auto parts = pop(2);
         if (!failure_.empty()) return;
-        if (values_[parts[0]].kind != Kind::kString || values_[parts[1]].kind != Kind::kString)
+        if (values_[parts[0]].kind != Kind::kString || values_[parts[1]].kind != Kind::kString) {
             return fail("asks for a name that is no text");
+        }
         push_name(values_[parts[0]].text, values_[parts[1]].text);
     }
 
     void fill(Kind kind, const std::vector<PickleRef>& items) {
         if (kind == Kind::kDict && items.size() % 2 != 0) fail("has a dictionary key without a value");
-        if (PickleValue* container = top(kind))
+        if (PickleValue* container = top(kind)) {
             container->items.insert(container->items.end(), items.begin(), items.end());
+        }
     }
 
     /// Records a call; OrderedDict() is known to be an empty dictionary.
@@ -233,11 +236,13 @@ class PickleReader {
         if (!failure_.empty()) return;
         const PickleValue& callee = values_[parts[0]];
         const PickleValue& arguments = values_[parts[1]];
-        if (callee.kind != Kind::kName || arguments.kind != Kind::kTuple)
+        if (callee.kind != Kind::kName || arguments.kind != Kind::kTuple) {
             return fail("calls something that is no function");
+        }
         if (callee.name->role == Role::kStorage) return fail("calls a storage type");
-        if (callee.name->role != Role::kOrderedDict)
+        if (callee.name->role != Role::kOrderedDict) {
             return push({.kind = Kind::kCall, .name = callee.name, .items = {parts[1]}});
+        }
         if (!arguments.items.empty()) return fail("builds a dictionary in a way no state dict needs");
         push({.kind = Kind::kDict});
     }
@@ -258,8 +263,9 @@ class PickleReader {
     }
 
     void recall(std::uint64_t index) {
-        if (failure_.empty() && (index >= memo_.size() || !memo_[index]))
+        if (failure_.empty() && (index >= memo_.size() || !memo_[index])) {
             fail("uses a value it has not kept");
+        }
         if (failure_.empty()) stack_.push_back(*memo_[index]);
     }
 

@@ -105,8 +105,9 @@ Result<void> check_coverage(const std::vector<StoredTensor>& tensors, std::span<
 
 Result<std::vector<StoredTensor>> read_safetensors(std::span<const std::byte> file,
                                                    std::string_view file_name) {
-    if (file.size() < kLengthBytes)
+    if (file.size() < kLengthBytes) {
         return bad_file(file_name, "the file is cut short (no safetensors header)");
+    }
     std::uint64_t header_bytes = 0;
     std::memcpy(&header_bytes, file.data(), kLengthBytes);
     if (header_bytes > file.size() - kLengthBytes) {
@@ -131,8 +132,9 @@ Result<std::vector<StoredTensor>> read_safetensors(std::span<const std::byte> fi
     std::ranges::stable_sort(tensors, {}, [](const StoredTensor& tensor) {
         return std::pair(tensor.storage.data(), tensor.storage.size());
     });
-    if (const auto covered = check_coverage(tensors, data, file_name); !covered)
+    if (const auto covered = check_coverage(tensors, data, file_name); !covered) {
         return tl::unexpected(covered.error());
+    }
     return tensors;
 }
 

@@ -99,21 +99,24 @@ std::optional<PickledStorage> read_storage_id(const Pickle& pickle, const Pickle
     if (tag == nullptr || type == nullptr || key == nullptr || num_elements == nullptr) return std::nullopt;
     const bool whole =
         id->items.size() == 5 || (id->items.size() == 6 && item(pickle, *id, 5, Kind::kNone) != nullptr);
-    if (!whole || tag->text != "storage" || type->name->role != Role::kStorage || num_elements->number < 0)
+    if (!whole || tag->text != "storage" || type->name->role != Role::kStorage || num_elements->number < 0) {
         return std::nullopt;
+    }
     return PickledStorage{key->text, type->name->type, num_elements->number};
 }
 
 Result<std::vector<StoredTensor>> read_state_dict(const Pickle& pickle, const FindStorage& find_storage,
                                                   std::string_view file_name) {
-    if (pickle.root_value().kind != Kind::kDict)
+    if (pickle.root_value().kind != Kind::kDict) {
         return bad_file(file_name, "it holds no dictionary of tensors", kUseStateDict);
+    }
     const PickleValue& dict = innermost_dict(pickle);
     std::vector<StoredTensor> tensors;
     for (std::size_t i = 0; i + 1 < dict.items.size(); i += 2) {
         const PickleValue& key = pickle[dict.items[i]];
-        if (key.kind != Kind::kString)
+        if (key.kind != Kind::kString) {
             return bad_file(file_name, "it holds a tensor without a name", kUseStateDict);
+        }
         auto tensor = read_tensor(pickle, key.text, pickle[dict.items[i + 1]], find_storage, file_name);
         if (!tensor) return tl::unexpected(std::move(tensor.error()));
         tensors.push_back(std::move(*tensor));

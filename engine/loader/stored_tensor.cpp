@@ -19,9 +19,10 @@ bool is_contiguous(const StoredTensor& tensor) {
     std::int64_t expected = 1;
     for (std::size_t d = tensor.info.shape.size(); d-- > 0;) {
         const std::int64_t extent = tensor.info.shape[d];
-        if (extent != 1 && tensor.strides[d] != expected)
+        if (extent != 1 && tensor.strides[d] != expected) {
             return false;  // the stride of a single row is never used
-        expected *= extent;
+            expected *= extent;
+        }
     }
     return true;
 }
@@ -100,8 +101,9 @@ std::optional<std::size_t> checked_tensor_bytes(std::span<const std::int64_t> sh
 
 std::vector<std::int64_t> row_major_strides(std::span<const std::int64_t> shape) {
     std::vector<std::int64_t> strides(shape.size(), 1);
-    for (std::size_t d = shape.size(); d-- > 1;)
+    for (std::size_t d = shape.size(); d-- > 1;) {
         strides[d - 1] = strides[d] * std::max<std::int64_t>(shape[d], 1);
+    }
     return strides;
 }
 
@@ -118,8 +120,9 @@ Result<void> check_tensor(const StoredTensor& tensor) {
     if (*bytes == 0) return {};
     if (*bytes > tensor.storage.size()) return refuse("is larger than the data stored for it");
     const auto last = last_element(tensor);
-    if (!last || *last >= tensor.storage.size() / data_type_bytes(info.type))
+    if (!last || *last >= tensor.storage.size() / data_type_bytes(info.type)) {
         return refuse("reaches past the data stored for it");
+    }
     return {};
 }
 
@@ -140,10 +143,11 @@ Result<HostTensor> load_tensor(const StoredTensor& tensor, std::shared_ptr<const
             fmt::format("there is no memory for {} bytes of tensor {}", bytes, in_quotes(tensor.info.name)),
             "close other programs and try again");
     }
-    if (contiguous)
+    if (contiguous) {
         std::memcpy(copy.get(), window.data(), bytes);
-    else
+    } else {
         gather(tensor, copy.get());
+    }
     return HostTensor{tensor.info, {copy.get(), bytes}, copy};
 }
 

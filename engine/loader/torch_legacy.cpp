@@ -24,8 +24,9 @@ bool says_big_endian(const Pickle& facts) {
     const PickleValue& root = facts.root_value();
     for (std::size_t i = 0; root.kind == Kind::kDict && i + 1 < root.items.size(); i += 2) {
         const PickleValue& value = facts[root.items[i + 1]];
-        if (facts[root.items[i]].text == "little_endian" && value.kind == Kind::kBool)
+        if (facts[root.items[i]].text == "little_endian" && value.kind == Kind::kBool) {
             return value.number == 0;
+        }
     }
     return false;
 }
@@ -45,13 +46,15 @@ class LegacyReader {
     Result<void> skip_preamble() {
         const auto magic = next_pickle();
         if (!magic) return tl::unexpected(magic.error());
-        if (magic->root_value().text != kMagicNumber)
+        if (magic->root_value().text != kMagicNumber) {
             return bad_file(file_name_, "it is a pickle, but torch.save did not write it",
                             "use the model's original weight file");
+        }
         const auto protocol = next_pickle();
         if (!protocol) return tl::unexpected(protocol.error());
-        if (protocol->root_value().number != kProtocolVersion)
+        if (protocol->root_value().number != kProtocolVersion) {
             return bad_file(file_name_, "its torch.save protocol is not 1001");
+        }
         const auto facts = next_pickle();
         if (!facts) return tl::unexpected(facts.error());
         if (says_big_endian(*facts)) {
@@ -104,12 +107,14 @@ Result<Storages> locate_storages(const Pickle& state_dict, const Pickle& keys, L
     for (const PickleRef ref : keys.root_value().items) {
         const PickleValue& key = keys[ref];
         const auto storage = known.find(key.text);
-        if (key.kind != Kind::kString || storage == known.end())
+        if (key.kind != Kind::kString || storage == known.end()) {
             return bad_file(file_name, "it lists a storage that no tensor uses");
+        }
         const auto bytes = reader.next_storage(storage->second);
         if (!bytes) return tl::unexpected(bytes.error());
-        if (!storages.emplace(storage->first, *bytes).second)
+        if (!storages.emplace(storage->first, *bytes).second) {
             return bad_file(file_name, "it lists a storage twice");
+        }
     }
     return storages;
 }

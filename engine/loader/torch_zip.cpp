@@ -66,14 +66,16 @@ Result<std::vector<StoredTensor>> read_torch_zip(std::span<const std::byte> file
     const auto find_storage = [&](const PickledStorage& storage) -> Result<std::span<const std::byte>> {
         entry_name.assign("data/").append(storage.key);
         const auto entry = archive->entries.find(entry_name);
-        if (entry == archive->entries.end())
+        if (entry == archive->entries.end()) {
             return bad_file(file_name,
                             fmt::format("its data for storage {} is missing", in_quotes(storage.key)));
+        }
         const auto bytes =
             checked_multiply(static_cast<std::size_t>(storage.num_elements), data_type_bytes(storage.type));
-        if (bytes != entry->second.size())
+        if (bytes != entry->second.size()) {
             return bad_file(
                 file_name, fmt::format("its data for storage {} has the wrong size", in_quotes(storage.key)));
+        }
         return entry->second;
     };
     return read_state_dict(*pickle, find_storage, file_name);

@@ -40,11 +40,13 @@ Result<WeightFile> open_weight_file(const std::filesystem::path& path) {
     auto file = MappedFile::open(path);
     if (!file) return tl::unexpected(std::move(file.error()));
     const std::string file_name = display_name(path);
-    if (auto own = refuse_foreign_format((*file)->text(), file_name); !own)
+    if (auto own = refuse_foreign_format((*file)->text(), file_name); !own) {
         return tl::unexpected(std::move(own.error()));
+    }
     const Format* format = format_of(**file);
-    if (format == nullptr)
+    if (format == nullptr) {
         return bad_file(file_name, "its first bytes belong to no weight format this program knows");
+    }
     auto tensors = format->read((*file)->bytes(), file_name);
     if (!tensors) return tl::unexpected(std::move(tensors.error()));
     return WeightFile{std::move(*file), std::string(format->name), std::move(*tensors)};

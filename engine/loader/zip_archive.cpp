@@ -91,17 +91,19 @@ Result<Directory> find_directory(std::span<const std::byte> file, std::string_vi
     if (locator) {
         const auto zip64_end =
             record(file, number_at<std::uint64_t>(*locator, 8), kZip64EndBytes, kZip64EndSignature);
-        if (!zip64_end)
+        if (!zip64_end) {
             return bad_file(file_name,
                             "its zip64 end record is not where it should be (damaged, or bytes are missing)");
+        }
         num_entries = number_at<std::uint64_t>(*zip64_end, 32);
         size = number_at<std::uint64_t>(*zip64_end, 40);
         begin = number_at<std::uint64_t>(*zip64_end, 48);
     }
     const auto entries = window(file, begin, size);
-    if (!entries || num_entries > kMostEntries)
+    if (!entries || num_entries > kMostEntries) {
         return bad_file(file_name,
                         "its zip directory is not where it should be (damaged, or bytes are missing)");
+    }
     return Directory{num_entries, *entries};
 }
 

@@ -225,15 +225,18 @@ CheckResult check_folder() {
 std::vector<Check> config_checks() {
     std::vector<Check> checks{{"config/as_written_by_hand", check_as_written_by_hand},
                               {"config/folder", check_folder}};
-    for (const Accepted& item : kAccepted)
+    for (const Accepted& item : kAccepted) {
         checks.push_back(
             {fmt::format("config/accepts/{}", item.name), [&item] { return check_accepted(item); }});
-    for (const Refused& item : kRefused)
+    }
+    for (const Refused& item : kRefused) {
         checks.push_back(
             {fmt::format("config/refuses/{}", item.name), [&item] { return check_refused(item); }});
-    for (const BadText& item : bad_texts())
+    }
+    for (const BadText& item : bad_texts()) {
         checks.push_back(
             {fmt::format("config/refuses/text/{}", item.name), [item] { return check_bad_text(item); }});
+    }
     return checks;
 }
 

@@ -41,8 +41,9 @@ CheckResult check_tensors(const Golden& golden) {
     if (!checkpoint) return failed(checkpoint.error().message);
     if (checkpoint->format() != golden.format) return failed("format " + checkpoint->format());
     const auto expected = nlohmann::json::parse(read_file(golden_folder() / "expected.json"));
-    if (checkpoint->tensors().size() != expected.size())
+    if (checkpoint->tensors().size() != expected.size()) {
         return failed(fmt::format("{} tensors", checkpoint->tensors().size()));
+    }
     std::size_t total_bytes = 0;
     for (const auto& entry : expected) {
         const auto name = entry["name"].get<std::string>();
@@ -53,14 +54,18 @@ CheckResult check_tensors(const Golden& golden) {
             described(entry["dtype"].get<std::string>(), entry["shape"].get<std::vector<std::int64_t>>(),
                       entry["hex"].get<std::string>());
         if (got != wanted) return failed(fmt::format("{}: {} instead of {}", name, got, wanted));
-        if (reinterpret_cast<std::uintptr_t>(tensor->bytes.data()) % data_type_bytes(tensor->info.type) != 0)
+        if (reinterpret_cast<std::uintptr_t>(tensor->bytes.data()) % data_type_bytes(tensor->info.type) !=
+            0) {
             return failed(name + " is not aligned");
-        if (checkpoint->find(name) == nullptr || checkpoint->find(name)->name != name)
+        }
+        if (checkpoint->find(name) == nullptr || checkpoint->find(name)->name != name) {
             return failed("find " + name);
+        }
         total_bytes += tensor->bytes.size();
     }
-    if (checkpoint->total_bytes() != total_bytes)
+    if (checkpoint->total_bytes() != total_bytes) {
         return failed(fmt::format("total_bytes {}", checkpoint->total_bytes()));
+    }
     return passed();
 }
 
@@ -84,8 +89,9 @@ CheckResult check_order(const Golden& golden) {
     const auto expected = nlohmann::json::parse(read_file(golden_folder() / "expected.json"));
     std::map<std::string, bool> seen;
     for (std::size_t i = 0; i < expected.size(); ++i) {
-        if (checkpoint->tensors()[i].name != expected[i]["name"])
+        if (checkpoint->tensors()[i].name != expected[i]["name"]) {
             return failed(fmt::format("tensor {} is {}", i, checkpoint->tensors()[i].name));
+        }
     }
     return passed();
 }
@@ -113,8 +119,9 @@ CheckResult check_every_length(const Reader& reader) {
         const auto bytes = copy_of(std::string_view(content).substr(0, size));
         const auto result =
             expect_refused(reader.read(bytes, "cut.bin"), StatusKind::kBadFile, "cut.bin", "");
-        if (result.outcome != CheckResult::Outcome::kPassed)
+        if (result.outcome != CheckResult::Outcome::kPassed) {
             return failed(fmt::format("cut to {} bytes: {}", size, result.message));
+        }
     }
     return passed(fmt::format("{} lengths", content.size()));
 }

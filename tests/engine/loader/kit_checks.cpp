@@ -55,12 +55,14 @@ double element(DataType type, const std::byte* at) {
 
 CheckResult check_tensor_values(const HostTensor& tensor, const std::vector<double>& expected) {
     const std::size_t size = data_type_bytes(tensor.info.type);
-    if (tensor.bytes.size() != expected.size() * size)
+    if (tensor.bytes.size() != expected.size() * size) {
         return failed(tensor.info.name + ": number of elements");
+    }
     for (std::size_t i = 0; i < expected.size(); ++i) {
         const double got = element(tensor.info.type, tensor.bytes.data() + i * size);
-        if (got != expected[i])
+        if (got != expected[i]) {
             return failed(fmt::format("{}[{}] is {} instead of {}", tensor.info.name, i, got, expected[i]));
+        }
     }
     return passed();
 }
@@ -74,8 +76,9 @@ CheckResult check_odd_files(const fs::path& kit) {
     for (const auto& file : facts["odd_files"]) {
         const auto checkpoint = Checkpoint::open_file(kit / "loader" / file.get<std::string>());
         if (!checkpoint) return failed(checkpoint.error().message);
-        if (checkpoint->tensors().size() != facts["tensors"].size())
+        if (checkpoint->tensors().size() != facts["tensors"].size()) {
             return failed(fmt::format("{} tensors", checkpoint->tensors().size()));
+        }
         for (const auto& [name, expected] : facts["tensors"].items()) {
             const auto tensor = checkpoint->tensor(name);
             if (!tensor) return failed(tensor.error().message);
@@ -105,10 +108,11 @@ CheckResult check_rejected_files(const fs::path& kit) {
 
 void flatten(const json& list, std::vector<double>& values) {
     for (const json& item : list) {
-        if (item.is_array())
+        if (item.is_array()) {
             flatten(item, values);
-        else
+        } else {
             values.push_back(item.get<double>());
+        }
     }
 }
 
@@ -145,14 +149,16 @@ CheckResult check_layouts_agree(const fs::path& model) {
         if (!fs::exists(model / layout)) continue;
         const auto other = Checkpoint::open_folder(model / layout);
         if (!other) return failed(other.error().message);
-        if (other->tensors().size() != first->tensors().size())
+        if (other->tensors().size() != first->tensors().size()) {
             return failed(fmt::format("{}: {} tensors", layout, other->tensors().size()));
+        }
         for (const TensorInfo& info : first->tensors()) {
             const auto a = first->tensor(info.name);
             const auto b = other->tensor(info.name);
             if (!a || !b) return failed(info.name + " is missing");
-            if (b->info.shape != info.shape || b->info.type != info.type || hex(a->bytes) != hex(b->bytes))
+            if (b->info.shape != info.shape || b->info.type != info.type || hex(a->bytes) != hex(b->bytes)) {
                 return failed(fmt::format("{} differs in {}", info.name, layout));
+            }
             ++num_compared;
         }
     }
@@ -208,8 +214,9 @@ constexpr ConfigFacts kConfigs[] = {
 
 CheckResult check_config(const fs::path& kit, const ConfigFacts& facts) {
     const auto config = read_model_config(kit / facts.folder);
-    if (facts.family != nullptr)
+    if (facts.family != nullptr) {
         return expect_refused(config, StatusKind::kUnsupported, "config.json", facts.family);
+    }
     if (!config) return failed(config.error().message);
     const bool equal =
         config->num_layers == facts.num_layers &&
@@ -226,8 +233,9 @@ CheckResult check_config_without_name(const fs::path& kit, const ConfigFacts& fa
     text["_name_or_path"] = "output/checkpoint-3000";
     const auto config = parse_model_config(text.dump(), "config.json");
     const bool chatglm2_32k = facts.rotary_position_divisor != 1.0F;  // cannot be told from ChatGLM3-32k
-    if (facts.family != nullptr || chatglm2_32k)
+    if (facts.family != nullptr || chatglm2_32k) {
         return expect_refused(config, StatusKind::kUnsupported, "config.json", "");
+    }
     return config ? passed() : failed(config.error().message);
 }
 
@@ -262,10 +270,11 @@ std::vector<Check> kit_checks() {
                                   [&facts](const fs::path& kit) { return check_config(kit, facts); }));
         const bool tiny =
             std::string_view(facts.folder).find("tiny") != std::string_view::npos;  // tiny shapes say nothing
-        if (!tiny)
+        if (!tiny) {
             checks.push_back(
                 with_kit(fmt::format("config_without_name/{}", facts.folder),
                          [&facts](const fs::path& kit) { return check_config_without_name(kit, facts); }));
+        }
     }
     return checks;
 }

@@ -14,6 +14,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
+std::string zeros(std::size_t count) {
+    return std::string(count, '\0');
+}
+
 fs::path from_utf8(std::string_view text) {
     return {std::u8string(text.begin(), text.end())};
 }
@@ -66,29 +70,29 @@ std::string zip_file(const std::vector<std::pair<std::string, std::string>>& ent
     for (const auto& [name, data] : entries) {
         const std::string sizes = little_endian(data.size(), 4) + little_endian(data.size(), 4);
         // version, flags, method, time, date and CRC are zero: none of them matters to the loader.
-        directory += "PK\x01\x02" + little_endian(0, 16) + sizes + little_endian(name.size(), 2) +
-                     little_endian(0, 12) + little_endian(file.size(), 4) + name;
-        file += "PK\x03\x04" + little_endian(0, 14) + sizes + little_endian(name.size(), 2) +
-                little_endian(0, 2) + name + data;
+        directory += "PK\x01\x02" + zeros(16) + sizes + little_endian(name.size(), 2) + zeros(12) +
+                     little_endian(file.size(), 4) + name;
+        file += "PK\x03\x04" + zeros(14) + sizes + little_endian(name.size(), 2) + zeros(2) + name + data;
     }
     const std::string count = little_endian(entries.size(), 2);
-    const std::string end = "PK\x05\x06" + little_endian(0, 4) + count + count +
-                            little_endian(directory.size(), 4) + little_endian(file.size(), 4) +
-                            little_endian(0, 2);
+    const std::string end = "PK\x05\x06" + zeros(4) + count + count + little_endian(directory.size(), 4) +
+                            little_endian(file.size(), 4) + zeros(2);
     return file + directory + end;
 }
 
 CheckResult expect_refusal(const Status& status, StatusKind kind, std::string_view file_name,
                            std::string_view finding) {
     const std::string& message = status.message;
-    if (status.kind != kind)
+    if (status.kind != kind) {
         return failed(fmt::format("kind {} for: {}", static_cast<int>(status.kind), message));
+    }
     const bool sentence = message.starts_with(fmt::format("{}: ", file_name)) &&
                           message.find("; ") != message.npos && message.ends_with('.') &&
                           message.find('\n') == message.npos;
     if (!sentence) return failed("not \"<file>: <finding>; <remedy>.\": " + message);
-    if (message.find(finding) == message.npos)
+    if (message.find(finding) == message.npos) {
         return failed(fmt::format("no \"{}\" in: {}", finding, message));
+    }
     return passed();
 }
 

@@ -98,8 +98,9 @@ CheckResult check_long_name() {
     const auto path = folder.write("a.safetensors", safetensors_file(header, ""));
     const auto result = Checkpoint::open_file(path);
     if (result) return failed("was accepted");
-    if (result.error().message.size() > 300 || result.error().message.find('\a') != std::string::npos)
+    if (result.error().message.size() > 300 || result.error().message.find('\a') != std::string::npos) {
         return failed(result.error().message);
+    }
     return expect_refusal(result.error(), kBadFile, "a.safetensors", "tensor \"坏?xxx");
 }
 
