@@ -27,8 +27,8 @@ struct TensorInfo {
     std::int64_t num_elements() const;
 };
 
-/// A tensor's bytes, contiguous and row-major. `owner` keeps them alive: usually the mapped file, a private copy for
-/// tensors stored with strides.
+/// A tensor's bytes, contiguous, row-major and aligned to the element size. `owner` keeps them alive: usually the mapped
+/// file, a private copy for tensors stored with strides or unaligned. Outlives the Checkpoint.
 struct HostTensor {
     TensorInfo info;
     std::span<const std::byte> bytes;
