@@ -15,3 +15,13 @@ glmchat_add_checks(scheduler_test
         generate/basic_checks.cpp generate/batching_checks.cpp generate/conversation_checks.cpp
         generate/stop_string_checks.cpp generate/cancel_checks.cpp generate/failure_checks.cpp
     LIBRARIES glmchat::model fmt::fmt)
+
+# The same scheduler over real (tiny) models.
+glmchat_add_checks(scheduler_model_test
+    SOURCES generate/model_checks.cpp model/model_case.cpp
+    LIBRARIES glmchat::model nlohmann_json::nlohmann_json fmt::fmt)
+
+# No Qt: meant for the thread sanitizer.
+add_executable(engine_stress stress/stress_main.cpp)
+target_link_libraries(engine_stress PRIVATE glmchat_test_support glmchat::model fmt::fmt Threads::Threads)
+add_test(NAME engine_stress COMMAND engine_stress 20)
