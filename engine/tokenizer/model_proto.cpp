@@ -1,5 +1,6 @@
 #include "engine/tokenizer/model_proto.h"
 
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -13,34 +14,63 @@
 namespace glmchat {
 namespace {
 
+constexpr std::size_t kMaxModelBytes = 64 << 20;  // the published models have 1 MB
 constexpr std::size_t kMaxPieces = 1'000'000;
 constexpr std::size_t kMaxPieceBytes = 4096;
 constexpr std::uint64_t kModelTypeBpe = 2;
 
-// Field numbers of sentencepiece_model.proto.
+enum class WireType : std::uint8_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
+
+/// What a field is called in the file. A known number with another wire type is an unknown field to protobuf,
+/// and so it is here.
+struct FieldTag {
+    std::uint32_t number = 0;
+    WireType wire_type = WireType::kVarint;
+    bool operator==(const FieldTag&) const = default;
+};
+
+// Fields of sentencepiece_model.proto.
 namespace model_field {
-constexpr std::uint32_t kPieces = 1;
-constexpr std::uint32_t kTrainerSpec = 2;
-constexpr std::uint32_t kNormalizerSpec = 3;
-constexpr std::uint32_t kDenormalizerSpec = 5;
+constexpr FieldTag kPiece = {1, WireType::kBytes};
+constexpr FieldTag kTrainerSpec = {2, WireType::kBytes};
+constexpr FieldTag kNormalizerSpec = {3, WireType::kBytes};
+constexpr FieldTag kDenormalizerSpec = {5, WireType::kBytes};
 }  // namespace model_field
 namespace piece_field {
-constexpr std::uint32_t kPiece = 1;
-constexpr std::uint32_t kScore = 2;
-constexpr std::uint32_t kType = 3;
+constexpr FieldTag kText = {1, WireType::kBytes};
+constexpr FieldTag kScore = {2, WireType::kFixed32};
+constexpr FieldTag kType = {3, WireType::kVarint};
 }  // namespace piece_field
 namespace trainer_field {
-constexpr std::uint32_t kModelType = 3;
-}
+constexpr FieldTag kModelType = {3, WireType::kVarint};
+constexpr FieldTag kSpaceAsSuffix = {24, WireType::kVarint};
+}  // namespace trainer_field
 namespace normalizer_field {
-constexpr std::uint32_t kPrecompiledCharsmap = 2;
-}
+constexpr FieldTag kPrecompiledCharsmap = {2, WireType::kBytes};
+constexpr FieldTag kAddDummyPrefix = {3, WireType::kVarint};
+constexpr FieldTag kRemoveExtraSpaces = {4, WireType::kVarint};
+constexpr FieldTag kEscapeSpaces = {5, WireType::kVarint};
+}  // namespace normalizer_field
 
-/// One field of a protobuf message: a number (varint, fixed) or bytes (length-delimited).
+/// One field of a protobuf message: a value (varint, fixed) or bytes.
 struct Field {
-    std::uint32_t number = 0;
+    FieldTag tag;
     std::uint64_t value = 0;
     std::string_view bytes;
+};
+
+// How the model treats text around its pieces, with protobuf's defaults for what the file does not say.
+struct NormalizerRules {
+    bool has_charsmap = false;
+    bool add_dummy_prefix = true;
+    bool remove_extra_spaces = true;
+    bool escape_spaces = true;
+};
+struct SplitRules {
+    std::uint64_t model_type = 0;
+    bool space_as_suffix = false;
+    NormalizerRules normalizer;
+    NormalizerRules denormalizer;
 };
 
 /// Walks the fields of one message. Groups, which the format never uses, count as malformed.
@@ -55,19 +85,18 @@ class FieldReader {
         const auto tag = varint();
         if (!tag || (*tag >> 3) == 0 || (*tag >> 3) > 0x1FFFFFFF) return std::nullopt;
         Field field;
-        field.number = static_cast<std::uint32_t>(*tag >> 3);
-        switch (*tag & 7) {
-            case 0:
+        field.tag = {static_cast<std::uint32_t>(*tag >> 3), static_cast<WireType>(*tag & 7)};
+        switch (field.tag.wire_type) {
+            case WireType::kVarint:
                 return with_value(field, varint());
-            case 1:
+            case WireType::kFixed64:
                 return with_value(field, fixed<std::uint64_t>());
-            case 2:
+            case WireType::kBytes:
                 return with_bytes(field);
-            case 5:
+            case WireType::kFixed32:
                 return with_value(field, fixed<std::uint32_t>());
-            default:
-                return std::nullopt;
         }
+        return std::nullopt;
     }
 
   private:
@@ -139,12 +168,12 @@ Checked for_each_field(std::string_view message, Take take) {
 tl::expected<ModelProtoPiece, Finding> read_piece(std::string_view message, std::size_t index) {
     ModelProtoPiece piece;
     Checked read = for_each_field(message, [&](const Field& field) -> Checked {
-        if (field.number == piece_field::kPiece) piece.text = field.bytes;
-        if (field.number == piece_field::kScore) {
+        if (field.tag == piece_field::kText) piece.text = field.bytes;
+        if (field.tag == piece_field::kScore) {
             const auto score = std::bit_cast<float>(static_cast<std::uint32_t>(field.value));
             if (!std::isfinite(score)) return bad(fmt::format("piece {} has no finite score", index));
         }
-        if (field.number == piece_field::kType) {
+        if (field.tag == piece_field::kType) {
             if (field.value < 1 || field.value > 6)
                 return bad(fmt::format("piece {} has an unknown type", index));
             piece.type = static_cast<ModelProtoPiece::Type>(field.value);
@@ -160,80 +189,118 @@ tl::expected<ModelProtoPiece, Finding> read_piece(std::string_view message, std:
     return piece;
 }
 
-/// The model's kind; the last one wins when it is said twice, as protobuf has it.
-Checked read_trainer_spec(std::string_view message, std::uint64_t& model_type) {
-    return for_each_field(message, [&model_type](const Field& field) -> Checked {
-        if (field.number == trainer_field::kModelType) model_type = field.value;
+// A field that is said twice counts as it is said last, as protobuf has it.
+Checked read_trainer_spec(std::string_view message, SplitRules& rules) {
+    return for_each_field(message, [&rules](const Field& field) -> Checked {
+        if (field.tag == trainer_field::kModelType) rules.model_type = field.value;
+        if (field.tag == trainer_field::kSpaceAsSuffix) rules.space_as_suffix = field.value != 0;
         return {};
     });
 }
 
-Checked check_normalizer_spec(std::string_view message) {
-    return for_each_field(message, [](const Field& field) -> Checked {
-        if (field.number == normalizer_field::kPrecompiledCharsmap && !field.bytes.empty()) {
-            return unsupported(
-                "it rewrites characters before splitting (a normaliser other than \"identity\")");
-        }
+Checked read_normalizer_spec(std::string_view message, NormalizerRules& rules) {
+    return for_each_field(message, [&rules](const Field& field) -> Checked {
+        if (field.tag == normalizer_field::kPrecompiledCharsmap) rules.has_charsmap = !field.bytes.empty();
+        if (field.tag == normalizer_field::kAddDummyPrefix) rules.add_dummy_prefix = field.value != 0;
+        if (field.tag == normalizer_field::kRemoveExtraSpaces) rules.remove_extra_spaces = field.value != 0;
+        if (field.tag == normalizer_field::kEscapeSpaces) rules.escape_spaces = field.value != 0;
         return {};
     });
 }
 
-Checked check_vocabulary(const std::vector<ModelProtoPiece>& pieces) {
-    using Type = ModelProtoPiece::Type;
-    std::unordered_set<std::string_view> texts;
-    std::unordered_set<std::string_view> byte_texts;
-    std::size_t num_unknown = 0;
-    for (const ModelProtoPiece& piece : pieces) {
-        if (!texts.insert(piece.text).second)
-            return bad(fmt::format("the piece \"{}\" appears twice", piece.text));
-        if (piece.type == Type::kUnknown) ++num_unknown;
-        if (piece.type == Type::kByte) byte_texts.insert(piece.text);
+/// Text is put together again by one set of rules, which a model that splits otherwise would not follow.
+Checked check_rules(const SplitRules& rules) {
+    const NormalizerRules& normalizer = rules.normalizer;
+    if (rules.model_type != kModelTypeBpe) return unsupported("it is not a BPE model");
+    if (normalizer.has_charsmap || rules.denormalizer.has_charsmap) {
+        return unsupported("it rewrites characters before splitting (a normaliser other than \"identity\")");
     }
-    if (num_unknown != 1) return bad(fmt::format("it has {} unknown pieces instead of one", num_unknown));
+    if (!normalizer.add_dummy_prefix || normalizer.remove_extra_spaces || !normalizer.escape_spaces ||
+        rules.space_as_suffix) {
+        return unsupported("it treats spaces otherwise than ChatGLM2 does");
+    }
+    return {};
+}
+
+/// `<unk>`, `<s>` and `</s>` are the first three ids, and the only ones that show nothing.
+Checked check_reserved_pieces(const std::vector<ModelProtoPiece>& pieces) {
+    using Type = ModelProtoPiece::Type;
+    constexpr std::array kReserved = {Type::kUnknown, Type::kControl, Type::kControl};
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+        const Type type = pieces[i].type;
+        const bool is_reserved = type == Type::kUnknown || type == Type::kControl;
+        if (i < kReserved.size() ? type != kReserved[i] : is_reserved)
+            return unsupported(fmt::format("piece {} is not of the kind that ChatGLM2 has there", i));
+        // sentencepiece never joins characters to a reserved piece, but it looks up single ones in all
+        // pieces.
+        if (is_reserved && utf8_prefix(pieces[i].text).size == pieces[i].text.size())
+            return bad(fmt::format("piece {} is a special token that could be typed as one character", i));
+        if (type == Type::kUserDefined)
+            return unsupported(fmt::format("piece {} is a special token that could be typed", i));
+    }
+    return {};
+}
+
+Checked check_byte_pieces(const std::vector<ModelProtoPiece>& pieces) {
+    std::unordered_set<std::string_view> byte_texts;
+    for (const ModelProtoPiece& piece : pieces) {
+        if (piece.type == ModelProtoPiece::Type::kByte) byte_texts.insert(piece.text);
+    }
     if (byte_texts.empty())
         return unsupported("it has no byte pieces, so some characters could not be written");
     for (int byte = 0; byte < 256; ++byte) {
-        if (!byte_texts.contains(fmt::format("<0x{:02X}>", byte))) {
+        if (!byte_texts.contains(fmt::format("<0x{:02X}>", byte)))
             return bad(fmt::format("the byte piece <0x{:02X}> is missing", byte));
-        }
     }
     if (byte_texts.size() != 256) return bad("it has more than 256 byte pieces");
     return {};
 }
 
+Checked check_texts(const std::vector<ModelProtoPiece>& pieces) {
+    std::unordered_set<std::string_view> texts;
+    bool has_space = false;
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+        if (!texts.insert(pieces[i].text).second) return bad(fmt::format("piece {} appears twice", i));
+        has_space |= pieces[i].text == kSpaceSymbol && pieces[i].type == ModelProtoPiece::Type::kNormal;
+    }
+    if (!has_space) return bad("it has no piece for a space");
+    return {};
+}
+
 tl::expected<std::vector<ModelProtoPiece>, Finding> read_pieces(std::string_view model) {
     std::vector<ModelProtoPiece> pieces;
-    std::uint64_t model_type = 0;
-    Checked read = for_each_field(model, [&](const Field& field) -> Checked {
-        switch (field.number) {
-            case model_field::kPieces: {
-                if (pieces.size() == kMaxPieces)
-                    return bad(fmt::format("it has more than {} pieces", kMaxPieces));
-                auto piece = read_piece(field.bytes, pieces.size());
-                if (!piece) return tl::unexpected(piece.error());
-                pieces.push_back(std::move(*piece));
-                return {};
-            }
-            case model_field::kTrainerSpec:
-                return read_trainer_spec(field.bytes, model_type);
-            case model_field::kNormalizerSpec:
-            case model_field::kDenormalizerSpec:
-                return check_normalizer_spec(field.bytes);
-            default:
-                return {};
-        }
-    });
-    if (!read) return tl::unexpected(read.error());
+    SplitRules rules;
+    const auto take_field = [&](const Field& field) -> Checked {
+        if (field.tag == model_field::kTrainerSpec) return read_trainer_spec(field.bytes, rules);
+        if (field.tag == model_field::kNormalizerSpec)
+            return read_normalizer_spec(field.bytes, rules.normalizer);
+        if (field.tag == model_field::kDenormalizerSpec)
+            return read_normalizer_spec(field.bytes, rules.denormalizer);
+        if (field.tag != model_field::kPiece) return {};
+        if (pieces.size() == kMaxPieces) return bad(fmt::format("it has more than {} pieces", kMaxPieces));
+        auto piece = read_piece(field.bytes, pieces.size());
+        if (!piece) return tl::unexpected(piece.error());
+        pieces.push_back(std::move(*piece));
+        return {};
+    };
+    if (Checked read = for_each_field(model, take_field); !read) return tl::unexpected(read.error());
     if (pieces.empty()) return bad(kNotAModel);
-    // Other kinds would split text in another way than the model was trained on.
-    if (model_type != kModelTypeBpe) return unsupported("it is not a BPE model");
-    if (Checked checked = check_vocabulary(pieces); !checked) return tl::unexpected(checked.error());
+    if (Checked checked = check_rules(rules); !checked) return tl::unexpected(checked.error());
+    for (const auto check : {check_reserved_pieces, check_byte_pieces, check_texts}) {
+        if (Checked checked = check(pieces); !checked) return tl::unexpected(checked.error());
+    }
     return pieces;
 }
 
 }  // namespace
 
 Result<std::vector<ModelProtoPiece>> read_model_proto(std::string_view model, std::string_view file_name) {
+    if (model.size() > kMaxModelBytes) {
+        return failure(
+            StatusKind::kBadFile,
+            fmt::format("{} is far too large for a tokenizer ({} MiB). Download the tokenizer file again.",
+                        file_name, model.size() >> 20));
+    }
     auto pieces = read_pieces(model);
     if (pieces) return std::move(*pieces);
     const bool is_damaged = pieces.error().kind == StatusKind::kBadFile;

@@ -23,9 +23,10 @@ struct ModelProtoPiece {
     Type type = Type::kNormal;
 };
 
-/// Reads and checks the protobuf wire format of `model` (untrusted bytes): a BPE model with identity
-/// normalisation whose pieces are well-formed, distinct and not too many, with all 256 byte pieces when there
-/// are any. Errors: kBadFile and kUnsupported, naming `file_name`, the finding and the remedy.
+/// Reads and checks the protobuf wire format of `model` (untrusted bytes): a BPE model of bounded size that
+/// treats spaces as ChatGLM2 does and rewrites nothing; its pieces are well-formed and distinct, begin with
+/// `<unk>`, `<s>`, `</s>`, hold all 256 byte pieces and one for a space, and no special token can be typed.
+/// Errors: kBadFile and kUnsupported, naming `file_name`, the finding and the remedy.
 Result<std::vector<ModelProtoPiece>> read_model_proto(std::string_view model, std::string_view file_name);
 
 }  // namespace glmchat

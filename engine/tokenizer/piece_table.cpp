@@ -36,7 +36,8 @@ PieceTable::PieceTable(const std::vector<ModelProtoPiece>& pieces)
     for (const ModelProtoPiece& piece : pieces) {
         Entry entry;
         entry.text = piece.text;
-        if (piece.type == Type::kNormal || piece.type == Type::kUserDefined) entry.kind = Kind::kText;
+        // Encoding makes an unused piece only of a single character, which must not get lost.
+        if (piece.type == Type::kNormal || piece.type == Type::kUnused) entry.kind = Kind::kText;
         if (piece.type == Type::kByte) {
             entry.kind = Kind::kByte;
             entry.byte = parse_byte(piece.text);
