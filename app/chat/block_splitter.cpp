@@ -198,7 +198,7 @@ void BlockSplitter::appendToParagraph(QStringView text) {
 /// too long.
 qsizetype BlockSplitter::paragraphCut(qsizetype end) const {
     const qsizetype begin = m_blocks.back().sourceBegin;
-    for (qsizetype position = std::max(m_shownEnd + 1, begin + kLongParagraph); position < end; ++position) {
+    for (qsizetype position = std::max(m_shownEnd, begin + kLongParagraph); position < end; ++position) {
         if (maySeparate(position)) return position;
     }
     return end;

@@ -128,7 +128,8 @@ bool ParameterModel::setData(const QModelIndex& index, const QVariant& value, in
 }
 
 Qt::ItemFlags ParameterModel::flags(const QModelIndex& index) const {
-    return QAbstractListModel::flags(index) | Qt::ItemIsEditable;
+    const Qt::ItemFlags flags = QAbstractListModel::flags(index);
+    return index.isValid() ? flags | Qt::ItemIsEditable : flags;
 }
 
 QHash<int, QByteArray> ParameterModel::roleNames() const {

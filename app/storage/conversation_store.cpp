@@ -14,6 +14,11 @@ QVariant idOrNull(const QString& id) {
     return id.isEmpty() ? QVariant(QMetaType::fromType<QString>()) : QVariant(id);
 }
 
+/// A null QString would be stored as NULL.
+QString notNull(const QString& text) {
+    return text.isNull() ? QStringLiteral("") : text;
+}
+
 template <typename Enum>
 Enum enumFrom(const QVariant& stored, Enum last, Enum fallback) {
     const int number = stored.toInt();
@@ -78,16 +83,17 @@ tl::expected<void, StorageProblem> ConversationStore::save(const ConversationRec
 
 bool ConversationStore::saveConversation(const ConversationRecord& conversation) {
     QSqlQuery query(m_database->sql());
-    query.prepare(QStringLiteral(
-        "INSERT INTO conversation (id, title, draft, created_ms, changed_ms, opened_ms) VALUES (?1, ?2, ?3, "
-        "?4, ?5, ?5) "
-        "ON CONFLICT(id) DO UPDATE SET title = CASE has_own_title WHEN 0 THEN ?2 ELSE title END, draft = ?3, "
-        "changed_ms = ?5, opened_ms = ?5"));
-    query.addBindValue(conversation.id);
-    query.addBindValue(conversation.title);
-    query.addBindValue(conversation.draft);
-    query.addBindValue(conversation.createdMs);
-    query.addBindValue(conversation.changedMs);
+    query.prepare(
+        QStringLiteral("INSERT INTO conversation (id, title, draft, created_ms, changed_ms, opened_ms) "
+                       "VALUES (:id, :title, :draft, :created, :changed, :changed) "
+                       "ON CONFLICT(id) DO UPDATE SET title = CASE has_own_title WHEN 0 THEN :title ELSE "
+                       "title END, draft = :draft, "
+                       "changed_ms = :changed, opened_ms = :changed"));
+    query.bindValue(QStringLiteral(":id"), conversation.id);
+    query.bindValue(QStringLiteral(":title"), notNull(conversation.title));
+    query.bindValue(QStringLiteral(":draft"), notNull(conversation.draft));
+    query.bindValue(QStringLiteral(":created"), conversation.createdMs);
+    query.bindValue(QStringLiteral(":changed"), conversation.changedMs);
     return run(query);
 }
 
@@ -104,28 +110,28 @@ bool ConversationStore::saveMessage(const QString& conversationId, const Message
     query.prepare(QStringLiteral(
         "INSERT INTO message (id, conversation_id, parent_id, author, status, text, created_ms, changed_ms, "
         "is_active, "
-        "sibling_order) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 1, (SELECT ifnull(max(sibling_order) + 1, 0) "
-        "FROM message "
-        "WHERE conversation_id = ?2 AND parent_id IS ?3)) "
-        "ON CONFLICT(id) DO UPDATE SET status = ?5, text = ?6, changed_ms = ?8, is_active = 1"));
-    query.addBindValue(message.id);
-    query.addBindValue(conversationId);
-    query.addBindValue(idOrNull(message.parentId));
-    query.addBindValue(static_cast<int>(message.author));
-    query.addBindValue(static_cast<int>(message.status));
-    query.addBindValue(message.text.isNull() ? QStringLiteral("") : message.text);
-    query.addBindValue(message.createdMs);
-    query.addBindValue(message.changedMs);
+        "sibling_order) VALUES (:id, :conversation, :parent, :author, :status, :text, :created, :changed, 1, "
+        "(SELECT ifnull(max(sibling_order) + 1, 0) FROM message "
+        "WHERE conversation_id = :conversation AND parent_id IS :parent)) "
+        "ON CONFLICT(id) DO UPDATE SET status = :status, text = :text, changed_ms = :changed, is_active = "
+        "1"));
+    query.bindValue(QStringLiteral(":id"), message.id);
+    query.bindValue(QStringLiteral(":conversation"), conversationId);
+    query.bindValue(QStringLiteral(":parent"), idOrNull(message.parentId));
+    query.bindValue(QStringLiteral(":author"), static_cast<int>(message.author));
+    query.bindValue(QStringLiteral(":status"), static_cast<int>(message.status));
+    query.bindValue(QStringLiteral(":text"), notNull(message.text));
+    query.bindValue(QStringLiteral(":created"), message.createdMs);
+    query.bindValue(QStringLiteral(":changed"), message.changedMs);
     if (!run(others) || !run(query)) return false;
     return message.author != Author::Assistant || saveAnswer(message.id, message.answer);
 }
 
 bool ConversationStore::saveAnswer(const QString& messageId, const AnswerRecord& answer) {
-    const auto text = [](const QString& value) { return value.isNull() ? QStringLiteral("") : value; };
     const QList<QVariant> values{messageId,
-                                 text(answer.modelName),
-                                 text(answer.precision),
-                                 text(answer.device),
+                                 notNull(answer.modelName),
+                                 notNull(answer.precision),
+                                 notNull(answer.device),
                                  answer.temperature,
                                  answer.topP,
                                  answer.topK,
@@ -140,7 +146,7 @@ bool ConversationStore::saveAnswer(const QString& messageId, const AnswerRecord&
                                  answer.firstTokenMs,
                                  answer.decodeMs,
                                  decodeRate(answer.numNewTokens, answer.decodeMs),
-                                 text(answer.stopReason)};
+                                 notNull(answer.stopReason)};
     QSqlQuery query(m_database->sql());
     query.prepare(
         QStringLiteral("INSERT OR REPLACE INTO answer (message_id, model_name, precision, device, "
@@ -181,7 +187,7 @@ bool ConversationStore::loadMessages(ConversationSnapshot& snapshot) {
     query.setForwardOnly(true);
     query.prepare(QStringLiteral(
         "WITH RECURSIVE path(message_id, depth) AS ("
-        "  SELECT id, 0 FROM message WHERE conversation_id = ?1 AND parent_id IS NULL AND is_active"
+        "  SELECT id, 0 FROM message WHERE conversation_id = ? AND parent_id IS NULL AND is_active"
         "  UNION ALL"
         "  SELECT message.id, depth + 1 FROM path JOIN message ON message.parent_id = path.message_id AND "
         "is_active"

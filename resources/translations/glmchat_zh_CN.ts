@@ -394,333 +394,333 @@
     <name>glmchat::AnswerText</name>
     <message>
         <source>Cut off: the context of %1 tokens is full</source>
-        <translation type="unfinished"></translation>
+        <translation>已截断：%1 个词元的上下文已满</translation>
     </message>
     <message>
         <source>Cut off at %1 tokens</source>
-        <translation type="unfinished"></translation>
+        <translation>已在第 %1 个词元处截断</translation>
     </message>
     <message>
         <source>Stopped</source>
-        <translation type="unfinished"></translation>
+        <translation>已停止</translation>
     </message>
     <message>
         <source>Failed</source>
-        <translation type="unfinished"></translation>
+        <translation>失败</translation>
     </message>
     <message>
         <source>%1 tokens/s</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 词元/秒</translation>
     </message>
     <message>
         <source>first token %1 s</source>
-        <translation type="unfinished"></translation>
+        <translation>首个词元 %1 秒</translation>
     </message>
     <message>
         <source>1 token</source>
-        <translation type="unfinished"></translation>
+        <translation>1 个词元</translation>
     </message>
     <message>
         <source>%1 tokens</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 个词元</translation>
     </message>
 </context>
 <context>
     <name>glmchat::ChatSession</name>
     <message>
         <source>No model</source>
-        <translation type="unfinished"></translation>
+        <translation>没有模型</translation>
     </message>
     <message>
         <source>Loading the model…</source>
-        <translation type="unfinished"></translation>
+        <translation>正在加载模型…</translation>
     </message>
     <message>
         <source>Ready</source>
-        <translation type="unfinished"></translation>
+        <translation>就绪</translation>
     </message>
     <message>
         <source>Writing…</source>
-        <translation type="unfinished"></translation>
+        <translation>正在回答…</translation>
     </message>
     <message>
         <source>Stopping…</source>
-        <translation type="unfinished"></translation>
+        <translation>正在停止…</translation>
     </message>
     <message>
         <source>Reading…</source>
-        <translation type="unfinished"></translation>
+        <translation>正在读取…</translation>
     </message>
     <message>
         <source>Reading %1 tokens… %2 %</source>
-        <translation type="unfinished"></translation>
+        <translation>正在读取 %1 个词元… %2 %</translation>
     </message>
     <message>
         <source>Try again</source>
-        <translation type="unfinished"></translation>
+        <translation>重试</translation>
     </message>
     <message>
         <source>New chat</source>
-        <translation type="unfinished"></translation>
+        <translation>新对话</translation>
     </message>
     <message>
         <source>The answer failed: %1</source>
-        <translation type="unfinished"></translation>
+        <translation>回答失败：%1</translation>
     </message>
 </context>
 <context>
     <name>glmchat::ModelBox</name>
     <message>
         <source>Loading %1 %</source>
-        <translation type="unfinished"></translation>
+        <translation>正在加载 %1 %</translation>
     </message>
     <message>
         <source>weights %1 · cache %2</source>
-        <translation type="unfinished"></translation>
+        <translation>权重 %1 · 缓存 %2</translation>
     </message>
     <message>
         <source>Automatic</source>
-        <translation type="unfinished"></translation>
+        <translation>自动</translation>
     </message>
     <message>
         <source>As stored</source>
-        <translation type="unfinished"></translation>
+        <translation>按文件</translation>
     </message>
     <message>
         <source>No model is loaded</source>
-        <translation type="unfinished"></translation>
+        <translation>未加载模型</translation>
     </message>
     <message>
         <source>Loading %1: %2 %</source>
-        <translation type="unfinished"></translation>
+        <translation>正在加载 %1：%2 %</translation>
     </message>
     <message>
         <source>%1 could not be loaded</source>
-        <translation type="unfinished"></translation>
+        <translation>无法加载 %1</translation>
     </message>
     <message>
         <source>The last model is not known any more</source>
-        <translation type="unfinished"></translation>
+        <translation>找不到上次使用的模型</translation>
     </message>
     <message>
         <source>glmchat was closed while loading %1</source>
-        <translation type="unfinished"></translation>
+        <translation>上次加载 %1 时 glmchat 意外退出</translation>
     </message>
     <message>
         <source>It was not loaded again by itself. The computer may have too little memory for it: a smaller precision needs less.</source>
-        <translation type="unfinished"></translation>
+        <translation>因此没有自动重新加载。可能是内存不足：降低精度可以减少内存占用。</translation>
     </message>
     <message>
         <source>Load again</source>
-        <translation type="unfinished"></translation>
+        <translation>重新加载</translation>
     </message>
     <message>
         <source>The chosen model will not be remembered</source>
-        <translation type="unfinished"></translation>
+        <translation>无法记住所选的模型</translation>
     </message>
     <message>
         <source>%1 could not be loaded: %2</source>
-        <translation type="unfinished"></translation>
+        <translation>无法加载 %1：%2</translation>
     </message>
     <message>
         <source>Load as INT4</source>
-        <translation type="unfinished"></translation>
+        <translation>以 INT4 加载</translation>
     </message>
     <message>
         <source>Use the CPU</source>
-        <translation type="unfinished"></translation>
+        <translation>使用 CPU</translation>
     </message>
     <message>
         <source>Try again</source>
-        <translation type="unfinished"></translation>
+        <translation>重试</translation>
     </message>
     <message>
         <source>Use the built-in model</source>
-        <translation type="unfinished"></translation>
+        <translation>使用内置模型</translation>
     </message>
 </context>
 <context>
     <name>glmchat::ParameterModel</name>
     <message>
         <source>Temperature</source>
-        <translation type="unfinished"></translation>
+        <translation>温度</translation>
     </message>
     <message>
         <source>Higher values make answers more varied, lower ones more predictable. 0 always takes the most probable word.</source>
-        <translation type="unfinished"></translation>
+        <translation>数值越高，回答越多样；越低，越稳定。为 0 时总是选择概率最高的词。</translation>
     </message>
     <message>
         <source>Top-p</source>
-        <translation type="unfinished"></translation>
+        <translation>Top-p</translation>
     </message>
     <message>
         <source>Draws only from the most probable words that together reach this share. 1 switches it off.</source>
-        <translation type="unfinished"></translation>
+        <translation>只在累计概率达到此比例的最可能的词中抽取。为 1 时关闭。</translation>
     </message>
     <message>
         <source>Top-k</source>
-        <translation type="unfinished"></translation>
+        <translation>Top-k</translation>
     </message>
     <message>
         <source>Draws only from this many most probable words. 0 switches it off.</source>
-        <translation type="unfinished"></translation>
+        <translation>只在概率最高的若干个词中抽取。为 0 时关闭。</translation>
     </message>
     <message>
         <source>Repetition penalty</source>
-        <translation type="unfinished"></translation>
+        <translation>重复惩罚</translation>
     </message>
     <message>
         <source>Makes words that were already used less probable. 1 switches it off.</source>
-        <translation type="unfinished"></translation>
+        <translation>降低已出现过的词的概率。为 1 时关闭。</translation>
     </message>
     <message>
         <source>Longest answer</source>
-        <translation type="unfinished"></translation>
+        <translation>最长回答</translation>
     </message>
     <message>
         <source>An answer is cut off after this many tokens.</source>
-        <translation type="unfinished"></translation>
+        <translation>回答达到此词元数时截断。</translation>
     </message>
     <message>
         <source>Seed</source>
-        <translation type="unfinished"></translation>
+        <translation>种子</translation>
     </message>
     <message>
         <source>The same number, question and settings give the same answer again. Random: a new number for every answer.</source>
-        <translation type="unfinished"></translation>
+        <translation>种子、问题和设置都相同时，回答也相同。随机：每个回答使用新的种子。</translation>
     </message>
     <message>
         <source>Context size</source>
-        <translation type="unfinished"></translation>
+        <translation>上下文长度</translation>
     </message>
     <message>
         <source>How many tokens of the conversation the model can see. More needs more memory. Applies when a model is loaded the next time.</source>
-        <translation type="unfinished"></translation>
+        <translation>模型能看到的对话词元数。越大占用内存越多。下次加载模型时生效。</translation>
     </message>
 </context>
 <context>
     <name>glmchat::StatusText</name>
     <message>
         <source>a value is out of range</source>
-        <translation type="unfinished"></translation>
+        <translation>数值超出范围</translation>
     </message>
     <message>
         <source>a file or folder is missing</source>
-        <translation type="unfinished"></translation>
+        <translation>缺少文件或文件夹</translation>
     </message>
     <message>
         <source>a file is damaged</source>
-        <translation type="unfinished"></translation>
+        <translation>文件已损坏</translation>
     </message>
     <message>
         <source>not supported</source>
-        <translation type="unfinished"></translation>
+        <translation>不支持</translation>
     </message>
     <message>
         <source>not enough memory</source>
-        <translation type="unfinished"></translation>
+        <translation>内存不足</translation>
     </message>
     <message>
         <source>the device failed</source>
-        <translation type="unfinished"></translation>
+        <translation>设备出错</translation>
     </message>
     <message>
         <source>the context is full</source>
-        <translation type="unfinished"></translation>
+        <translation>上下文已满</translation>
     </message>
     <message>
         <source>the model computed invalid numbers</source>
-        <translation type="unfinished"></translation>
+        <translation>模型算出了无效数值</translation>
     </message>
     <message>
         <source>cancelled</source>
-        <translation type="unfinished"></translation>
+        <translation>已取消</translation>
     </message>
     <message>
         <source>the engine is busy</source>
-        <translation type="unfinished"></translation>
+        <translation>引擎正忙</translation>
     </message>
     <message>
         <source>an unexpected error</source>
-        <translation type="unfinished"></translation>
+        <translation>意外错误</translation>
     </message>
 </context>
 <context>
     <name>glmchat::StorageText</name>
     <message>
         <source>The chat goes on, but is lost when the window closes.</source>
-        <translation type="unfinished"></translation>
+        <translation>对话可以继续，但关闭窗口后不会保留。</translation>
     </message>
     <message>
         <source>The conversation file was damaged</source>
-        <translation type="unfinished"></translation>
+        <translation>对话文件已损坏</translation>
     </message>
     <message>
         <source>%1 cannot be read. It was kept as %2, and a new file was started.</source>
-        <translation type="unfinished"></translation>
+        <translation>无法读取 %1。原文件已保留为 %2，并已新建文件。</translation>
     </message>
     <message>
         <source>The conversation file belongs to another program</source>
-        <translation type="unfinished"></translation>
+        <translation>对话文件属于其他程序</translation>
     </message>
     <message>
         <source>%1 was not written by glmchat. It was kept as %2, and a new file was started.</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 不是由 glmchat 写入的。原文件已保留为 %2，并已新建文件。</translation>
     </message>
     <message>
         <source>Conversations of a newer glmchat</source>
-        <translation type="unfinished"></translation>
+        <translation>对话来自更新版本的 glmchat</translation>
     </message>
     <message>
         <source>%1 was written by a newer version and is left untouched. Update glmchat to see it, or choose another folder with --data-dir.</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 由更新的版本写入，未作任何改动。请升级 glmchat 后查看，或用 --data-dir 选择其他文件夹。</translation>
     </message>
     <message>
         <source>glmchat is already open</source>
-        <translation type="unfinished"></translation>
+        <translation>glmchat 已经打开</translation>
     </message>
     <message>
         <source>Another glmchat window keeps its conversations in %1.</source>
-        <translation type="unfinished"></translation>
+        <translation>另一个 glmchat 窗口正在使用 %1 保存对话。</translation>
     </message>
     <message>
         <source>Conversations cannot be saved</source>
-        <translation type="unfinished"></translation>
+        <translation>无法保存对话</translation>
     </message>
     <message>
         <source>%1 cannot be opened: %2. Check the folder&apos;s permissions, or choose another one with --data-dir.</source>
-        <translation type="unfinished"></translation>
+        <translation>无法打开 %1：%2。请检查文件夹权限，或用 --data-dir 选择其他文件夹。</translation>
     </message>
     <message>
         <source>This conversation is not being saved</source>
-        <translation type="unfinished"></translation>
+        <translation>此对话未能保存</translation>
     </message>
     <message>
         <source>The disk is full, %1 cannot grow. Free some space; saving is tried again with the next message.</source>
-        <translation type="unfinished"></translation>
+        <translation>磁盘已满，%1 无法写入。请释放空间；发送下一条消息时会再次尝试保存。</translation>
     </message>
     <message>
         <source>%1 cannot be written: %2. Saving is tried again with the next message.</source>
-        <translation type="unfinished"></translation>
+        <translation>无法写入 %1：%2。发送下一条消息时会再次尝试保存。</translation>
     </message>
 </context>
 <context>
     <name>main</name>
     <message>
         <source>The settings were damaged</source>
-        <translation type="unfinished"></translation>
+        <translation>设置文件已损坏</translation>
     </message>
     <message>
         <source>The defaults are used. The old file was kept as %1.</source>
-        <translation type="unfinished"></translation>
+        <translation>已使用默认设置。原文件已保留为 %1。</translation>
     </message>
     <message>
         <source>The settings cannot be saved</source>
-        <translation type="unfinished"></translation>
+        <translation>无法保存设置</translation>
     </message>
     <message>
         <source>%1: %2</source>
-        <translation type="unfinished"></translation>
+        <translation>%1：%2</translation>
     </message>
 </context>
 </TS>
