@@ -133,7 +133,7 @@ T.ApplicationWindow {
         edge: Qt.RightEdge
         width: Math.min(Theme.sidePanelWidth, window.width - 48)
         height: window.height
-        interactive: !window.docked
+        dragMargin: 0  // the edge belongs to the scroll bar
         focus: true
         dim: true
         modal: true

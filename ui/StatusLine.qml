@@ -84,6 +84,7 @@ Item {
         }
         Text {
             anchors.verticalCenter: parent.verticalCenter
+            visible: root.wide || root.session.droppedRounds === 0
             text: qsTr("context %1 / %2").arg(root.session.contextUsed.toLocaleString(Qt.locale(), "f", 0))
                                          .arg(root.session.contextLimit.toLocaleString(Qt.locale(), "f", 0))
             textFormat: Text.PlainText
