@@ -3,6 +3,10 @@
 #include <array>
 #include <cstdlib>
 
+#ifdef GLMCHAT_KERNELS_X86
+#include <cpuid.h>
+#endif
+
 namespace glmchat::kernels {
 namespace {
 
@@ -22,21 +26,35 @@ std::optional<IsaLevel> parse_isa_level(std::string_view name) {
     return std::nullopt;
 }
 
+#ifdef GLMCHAT_KERNELS_X86
+namespace {
+
+/// Clang's __builtin_cpu_supports does not know this one.
+bool has_f16c() {
+    unsigned eax = 0;
+    unsigned ebx = 0;
+    unsigned ecx = 0;
+    unsigned edx = 0;
+    return __get_cpuid(1, &eax, &ebx, &ecx, &edx) != 0 && (ecx & bit_F16C) != 0;
+}
+
+}  // namespace
+
 bool isa_supported(IsaLevel level) {
     if (level == IsaLevel::kPortable) return true;
-#ifdef GLMCHAT_KERNELS_X86
     // The compiler's run time reads cpuid, and XGETBV for whether the operating system saves the wide
     // registers.
     __builtin_cpu_init();
-    const bool avx2 =
-        __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
+    const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && has_f16c();
     if (level == IsaLevel::kAvx2) return avx2;
     return avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-#else
-    return false;
-#endif
 }
+#else
+bool isa_supported(IsaLevel level) {
+    return level == IsaLevel::kPortable;
+}
+#endif
 
 IsaLevel choose_isa_level() {
     const char* variable = std::getenv("GLMCHAT_CPU_ISA");

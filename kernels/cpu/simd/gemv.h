@@ -53,13 +53,16 @@ struct GemvTile {
     Reg sums[kWeightRows][kBatch];
 
     void clear() {
-        for (auto& row : sums) {
-            for (Reg& sum : row) sum = Simd::zero();
+#pragma GCC unroll 4
+        for (int r = 0; r < kWeightRows; ++r) {
+#pragma GCC unroll 4
+            for (int b = 0; b < kBatch; ++b) sums[r][b] = Simd::zero();
         }
     }
 
     /// One step of one weight row.
     void accumulate(int weight_row, Reg first, Reg second, const float* x, std::int64_t x_stride) {
+#pragma GCC unroll 4
         for (int b = 0; b < kBatch; ++b) {
             Reg& sum = sums[weight_row][b];
             sum = Simd::fma(first, Simd::load(x + b * x_stride), sum);
@@ -67,23 +70,45 @@ struct GemvTile {
         }
     }
 
-    /// One stretch that shares a scale; row_stride in bytes.
-    void accumulate_segment(const std::byte* weights, std::int64_t row_stride, std::int64_t length,
-                            const float* x, std::int64_t x_stride) {
-        const std::int64_t whole = length / kStep * kStep;
+    /// One step of all weight rows; row_stride in bytes.
+    void accumulate_step(const std::byte* weights, std::int64_t row_stride, const float* x,
+                         std::int64_t x_stride) {
         Reg first;
         Reg second;
-        for (std::int64_t k = 0; k < whole; k += kStep) {
-            for (int r = 0; r < kWeightRows; ++r) {
-                Access::load_pair(weights + r * row_stride + Access::bytes(k), first, second);
-                accumulate(r, first, second, x + k, x_stride);
+#pragma GCC unroll 4
+        for (int r = 0; r < kWeightRows; ++r) {
+            Access::load_pair(weights + r * row_stride, first, second);
+            accumulate(r, first, second, x, x_stride);
+        }
+    }
+
+    /// One stretch that shares a scale. Meanwhile the same stretch of the tile that comes next is fetched:
+    /// the rows of a tile are several short streams, too short for the processor to recognise in time.
+    void accumulate_segment(const std::byte* weights, std::int64_t row_stride, std::int64_t length,
+                            const float* x, std::int64_t x_stride) {
+        constexpr std::int64_t kLineBytes = 64;
+        constexpr std::int64_t kLine =
+            kLineBytes * 8 / Access::kBits > kStep ? kLineBytes * 8 / Access::kBits : kStep;
+        const std::byte* next_weights = weights + kWeightRows * row_stride;
+        std::int64_t k = 0;
+        for (; k + kLine <= length; k += kLine) {
+#pragma GCC unroll 4
+            for (int r = 0; r < kWeightRows; ++r)
+                Simd::prefetch(next_weights + r * row_stride + Access::bytes(k));
+#pragma GCC unroll 8
+            for (std::int64_t i = 0; i < kLine; i += kStep) {
+                accumulate_step(weights + Access::bytes(k + i), row_stride, x + k + i, x_stride);
             }
         }
-        if (whole == length) return;
+        for (; k + kStep <= length; k += kStep) {
+            accumulate_step(weights + Access::bytes(k), row_stride, x + k, x_stride);
+        }
+        if (k == length) return;
+        Reg first;
+        Reg second;
         for (int r = 0; r < kWeightRows; ++r) {
-            const std::byte* source = weights + r * row_stride + Access::bytes(whole);
-            Access::load_partial_pair(source, length - whole, first, second);
-            accumulate(r, first, second, x + whole, x_stride);
+            Access::load_partial_pair(weights + r * row_stride + Access::bytes(k), length - k, first, second);
+            accumulate(r, first, second, x + k, x_stride);
         }
     }
 };
@@ -122,9 +147,8 @@ void gemv_tile(const GemvArguments& arguments, const Segments<Simd>& segments, s
 
 template <typename Simd, ElementType kType, int kBatch>
 void gemv_rows(const GemvArguments& arguments, std::int64_t first, std::int64_t end) {
-    // Several weight rows share each load of x and keep the sums independent; with more activation rows
-    // fewer, so that all sums stay in registers.
-    constexpr int kWeightRows = kBatch == 1 ? 4 : 2;
+    // Several weight rows share each load of x, as many as keep all sums in registers.
+    constexpr int kWeightRows = Simd::kGemvSums / kBatch < 4 ? Simd::kGemvSums / kBatch : 4;
     const Segments<Simd> segments(*arguments.weight);
     std::int64_t n = first;
     for (; n + kWeightRows <= end; n += kWeightRows) {

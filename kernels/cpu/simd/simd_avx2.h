@@ -11,11 +11,13 @@ struct SimdAvx2 {
     using Reg = __m256;
     static constexpr int kWidth = 8;
     static constexpr int kTileRows = 6;  // x 2 vectors = 12 accumulators of 16 registers
+    static constexpr int kGemvSums = 8;
 
     static Reg zero() { return _mm256_setzero_ps(); }
     static Reg broadcast(float value) { return _mm256_set1_ps(value); }
     static Reg load(const float* source) { return _mm256_loadu_ps(source); }
     static void store(float* target, Reg value) { _mm256_storeu_ps(target, value); }
+    static void prefetch(const void* address) { __builtin_prefetch(address, 0, 2); }
     static Reg add(Reg a, Reg b) { return _mm256_add_ps(a, b); }
     static Reg sub(Reg a, Reg b) { return _mm256_sub_ps(a, b); }
     static Reg mul(Reg a, Reg b) { return _mm256_mul_ps(a, b); }

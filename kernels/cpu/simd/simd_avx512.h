@@ -11,11 +11,13 @@ struct SimdAvx512 {
     using Reg = __m512;
     static constexpr int kWidth = 16;
     static constexpr int kTileRows = 12;  // x 2 vectors = 24 accumulators of 32 registers
+    static constexpr int kGemvSums = 16;
 
     static Reg zero() { return _mm512_setzero_ps(); }
     static Reg broadcast(float value) { return _mm512_set1_ps(value); }
     static Reg load(const float* source) { return _mm512_loadu_ps(source); }
     static void store(float* target, Reg value) { _mm512_storeu_ps(target, value); }
+    static void prefetch(const void* address) { __builtin_prefetch(address, 0, 2); }
     static Reg add(Reg a, Reg b) { return _mm512_add_ps(a, b); }
     static Reg sub(Reg a, Reg b) { return _mm512_sub_ps(a, b); }
     static Reg mul(Reg a, Reg b) { return _mm512_mul_ps(a, b); }

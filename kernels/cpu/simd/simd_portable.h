@@ -18,6 +18,7 @@ struct SimdPortable {
     typedef float Reg __attribute__((vector_size(16)));
     static constexpr int kWidth = 4;     ///< float32 lanes of a Reg
     static constexpr int kTileRows = 4;  ///< rows of the register tile of tile_product.h (two vectors wide)
+    static constexpr int kGemvSums = 8;  ///< sums that gemv.h keeps in registers
 
     static Reg zero() { return Reg{}; }
     static Reg broadcast(float value) { return Reg{value, value, value, value}; }
@@ -25,6 +26,8 @@ struct SimdPortable {
         return load_as<Reg>(source);
     }  // all loads and stores: any address
     static void store(float* target, Reg value) { std::memcpy(target, &value, sizeof(value)); }
+    /// Asks for the cache line at `address`, any address, into the second-level cache.
+    static void prefetch(const void* address) { __builtin_prefetch(address, 0, 2); }
     static Reg add(Reg a, Reg b) { return a + b; }
     static Reg sub(Reg a, Reg b) { return a - b; }
     static Reg mul(Reg a, Reg b) { return a * b; }
@@ -46,7 +49,7 @@ struct SimdPortable {
 
     /// kWidth float16 numbers as float32, exactly.
     static Reg load_half(const void* source) {
-        const Ints half = __builtin_convertvector(load_as<Shorts>(source), Ints);
+        const Ints half = load_unsigned_shorts(source);
         const Ints magnitude = (half & 0x7FFF) << 13;
         // The multiplication rebiases the exponent, and normalises a subnormal on the way; infinity and NaN
         // keep theirs.
@@ -60,7 +63,7 @@ struct SimdPortable {
     }
     static float half_to_float(std::uint16_t half) { return kernels::half_to_float(half); }
     static Reg load_bfloat16(const void* source) {
-        return std::bit_cast<Reg>(__builtin_convertvector(load_as<Shorts>(source), Ints) << 16);
+        return std::bit_cast<Reg>(load_unsigned_shorts(source) << 16);
     }
     static Reg load_int8(const void* source) {
         return __builtin_convertvector(load_signed_bytes(source), Reg);
@@ -94,8 +97,8 @@ struct SimdPortable {
 
   private:
     typedef std::int32_t Ints __attribute__((vector_size(16)));
-    typedef std::uint16_t Shorts __attribute__((vector_size(8)));
-    typedef std::int8_t Bytes __attribute__((vector_size(4)));
+    typedef std::uint16_t Shorts __attribute__((vector_size(16)));
+    typedef std::int8_t Bytes __attribute__((vector_size(16)));
 
     template <typename Vector>
     static Vector load_as(const void* source) {
@@ -103,8 +106,19 @@ struct SimdPortable {
         std::memcpy(&value, source, sizeof(value));
         return value;
     }
+    // Widening by a shuffle with zeros (little-endian, as the files are); compilers make scalar code of a
+    // conversion between vectors of different sizes.
+    static Ints load_unsigned_shorts(const void* source) {
+        Shorts values = {};
+        std::memcpy(&values, source, kWidth * sizeof(std::uint16_t));
+        return std::bit_cast<Ints>(__builtin_shufflevector(values, Shorts{}, 0, 8, 1, 8, 2, 8, 3, 8));
+    }
     static Ints load_signed_bytes(const void* source) {
-        return __builtin_convertvector(load_as<Bytes>(source), Ints);
+        Bytes values = {};
+        std::memcpy(&values, source, kWidth);
+        const Bytes upper = __builtin_shufflevector(values, Bytes{}, 16, 16, 16, 0, 16, 16, 16, 1, 16, 16, 16,
+                                                    2, 16, 16, 16, 3);
+        return std::bit_cast<Ints>(upper) >> 24;
     }
 };
 
