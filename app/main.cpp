@@ -82,7 +82,10 @@ class Window {
         connectSettings();
     }
 
+    /// @return false when there is no window; warnings of QML are counted
     bool loadQml() {
+        QObject::connect(&m_qml, &QQmlEngine::warnings, &m_qml,
+                         [this](const QList<QQmlError>& warnings) { m_numWarnings += warnings.size(); });
         m_qml.addImportPath(QStringLiteral("qrc:/"));
         m_qml.setInitialProperties({{QStringLiteral("session"), QVariant::fromValue(&m_session)},
                                     {QStringLiteral("modelBox"), QVariant::fromValue(&m_modelBox)},
@@ -91,6 +94,8 @@ class Window {
         m_qml.load(QUrl(QStringLiteral("qrc:/GlmChat/Ui/Main.qml")));
         return !m_qml.rootObjects().isEmpty();
     }
+
+    qsizetype numWarnings() const { return m_numWarnings; }
 
     void start() {
         m_storage.open(m_places.dataFolder);
@@ -148,6 +153,7 @@ class Window {
     EngineClient m_engine;
     ChatSession m_session;
     ModelBox m_modelBox;
+    qsizetype m_numWarnings = 0;
     QQmlApplicationEngine m_qml;
 };
 
@@ -170,7 +176,9 @@ int runWindow(const CommandLine& commandLine) {
 int runSelfTest(const CommandLine& commandLine) {
     const QTemporaryDir folder;
     Window window(commandLine, {folder.path(), folder.path(), {}});
-    return window.loadQml() ? EXIT_SUCCESS : kExitFailed;
+    if (!window.loadQml()) return kExitFailed;
+    QCoreApplication::processEvents();
+    return window.numWarnings() == 0 ? EXIT_SUCCESS : kExitFailed;
 }
 
 void describeApplication() {

@@ -76,7 +76,7 @@ QString ModelBox::deviceName() const {
 }
 
 QString ModelBox::deviceNote() const {
-    return QString::fromStdString(m_engine.info().device_note);
+    return deviceNoteText(m_engine.info().device_note);
 }
 
 QString ModelBox::precisionName() const {

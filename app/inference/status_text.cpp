@@ -9,6 +9,14 @@ struct StatusText {
     Q_DECLARE_TR_FUNCTIONS(glmchat::StatusText)
 };
 
+/// Notes of open_device() and probe_cuda() that people meet. The engine speaks English; lupdate finds them
+/// here.
+[[maybe_unused]] constexpr const char* kDeviceNotes[] = {
+    QT_TRANSLATE_NOOP("glmchat::StatusText", "Running on the CPU: no NVIDIA driver was found."),
+    QT_TRANSLATE_NOOP("glmchat::StatusText", "Running on the CPU: the NVIDIA driver is too old."),
+    QT_TRANSLATE_NOOP("glmchat::StatusText", "Running on the CPU: the NVIDIA driver reports no device."),
+};
+
 }  // namespace
 
 QString statusKindText(StatusKind kind) {
@@ -45,6 +53,10 @@ QString statusMessage(const Status& status) {
 
 QString statusDetail(const Status& status) {
     return QString::fromStdString(status.detail);
+}
+
+QString deviceNoteText(const std::string& note) {
+    return StatusText::tr(note.c_str());
 }
 
 }  // namespace glmchat

@@ -15,10 +15,11 @@ void Translation::use(const QString& language) {
     const bool chinese = locale.language() == QLocale::Chinese;
     removeTranslators();
     QLocale::setDefault(locale);
-    if (!chinese) return;  // the source texts are English
-    // One Chinese translation serves all regions.
-    if (m_application.load(QStringLiteral(":/i18n/glmchat_zh_CN.qm")))
-        QCoreApplication::installTranslator(&m_application);
+    // One Chinese translation serves all regions. The source texts are English; glmchat_en has their plurals.
+    const QString file =
+        chinese ? QStringLiteral(":/i18n/glmchat_zh_CN.qm") : QStringLiteral(":/i18n/glmchat_en.qm");
+    if (m_application.load(file)) QCoreApplication::installTranslator(&m_application);
+    if (!chinese) return;
     if (m_qt.load(QStringLiteral("qtbase_zh_CN"), QLibraryInfo::path(QLibraryInfo::TranslationsPath))) {
         QCoreApplication::installTranslator(&m_qt);
     }

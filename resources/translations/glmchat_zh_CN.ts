@@ -555,7 +555,7 @@
     </message>
     <message>
         <source>Draws only from the most probable words that together reach this share. 1 switches it off.</source>
-        <translation>只在累计概率达到此比例的最可能的词中抽取。为 1 时关闭。</translation>
+        <translation>只从概率最高、累计达到此比例的词中抽样。为 1 时关闭。</translation>
     </message>
     <message>
         <source>Top-k</source>
@@ -563,7 +563,7 @@
     </message>
     <message>
         <source>Draws only from this many most probable words. 0 switches it off.</source>
-        <translation>只在概率最高的若干个词中抽取。为 0 时关闭。</translation>
+        <translation>只从概率最高的这么多个词中抽样。为 0 时关闭。</translation>
     </message>
     <message>
         <source>Repetition penalty</source>
@@ -643,6 +643,18 @@
     <message>
         <source>an unexpected error</source>
         <translation>意外错误</translation>
+    </message>
+    <message>
+        <source>Running on the CPU: no NVIDIA driver was found.</source>
+        <translation>在 CPU 上运行：未找到 NVIDIA 驱动。</translation>
+    </message>
+    <message>
+        <source>Running on the CPU: the NVIDIA driver is too old.</source>
+        <translation>在 CPU 上运行：NVIDIA 驱动版本过旧。</translation>
+    </message>
+    <message>
+        <source>Running on the CPU: the NVIDIA driver reports no device.</source>
+        <translation>在 CPU 上运行：NVIDIA 驱动未报告任何设备。</translation>
     </message>
 </context>
 <context>
