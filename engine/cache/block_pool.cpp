@@ -23,6 +23,10 @@ std::size_t common_prefix(std::span<const std::int32_t> a, std::span<const std::
     return static_cast<std::size_t>(std::mismatch(a.begin(), end, b.begin()).first - a.begin());
 }
 
+std::int64_t count_tokens(std::span<const std::int32_t> ids) {
+    return std::ranges::count_if(ids, [](std::int32_t id) { return id >= 0; });
+}
+
 /// Removes the entry key -> block.
 template <typename Map, typename Key>
 void erase_entry(Map& map, const Key& key, std::int32_t block) {
@@ -124,7 +128,7 @@ void BlockPool::mark_kept(std::int32_t block, State state, std::int32_t parent,
     kept.state = state;
     kept.parent = parent;
     kept.ids.assign(ids.begin(), ids.end());
-    num_kept_slots_ += static_cast<std::int64_t>(ids.size());
+    num_kept_tokens_ += count_tokens(ids);
     if (state == State::kFull) {
         full_blocks_.emplace(hash_of(parent, ids), block);
     } else {
@@ -139,7 +143,7 @@ void BlockPool::forget(std::int32_t block) {
     } else {
         erase_entry(tails_, kept.parent, block);
     }
-    num_kept_slots_ -= static_cast<std::int64_t>(kept.ids.size());
+    num_kept_tokens_ -= count_tokens(kept.ids);
     kept.state = State::kPrivate;
     if (kept.num_references > 0) return;
     unused_.erase(kept.place);

@@ -64,7 +64,8 @@ class BlockPool {
     std::int32_t num_blocks() const { return static_cast<std::int32_t>(blocks_.size()); }
     /// Blocks that allocate() could hand out.
     std::int32_t num_available() const { return static_cast<std::int32_t>(free_.size() + unused_.size()); }
-    std::int64_t num_kept_slots() const { return num_kept_slots_; }
+    /// Kept ids, without the virtual (negative) ones of a prefix.
+    std::int64_t num_kept_tokens() const { return num_kept_tokens_; }
 
   private:
     enum class State : std::uint8_t { kPrivate, kFull, kTail };  // a free block is private to nobody
@@ -89,7 +90,7 @@ class BlockPool {
     std::list<std::int32_t> unused_;  // kept, no references; longest unused first
     std::unordered_multimap<std::uint64_t, std::int32_t> full_blocks_;  // hash of parent and ids -> block
     std::unordered_multimap<std::int32_t, std::int32_t> tails_;         // parent -> block
-    std::int64_t num_kept_slots_ = 0;
+    std::int64_t num_kept_tokens_ = 0;
 };
 
 }  // namespace glmchat

@@ -223,9 +223,4 @@ std::int32_t KvCache::num_blocks_for(std::int32_t num_tokens) const {
     return ceil_div(prefix_length_ + num_tokens, view_.block_size);
 }
 
-std::int64_t KvCache::num_kept_tokens() const {
-    return pool_.num_kept_slots() -
-           static_cast<std::int64_t>(prefix_blocks_.size()) * std::int64_t{view_.block_size};
-}
-
 }  // namespace glmchat

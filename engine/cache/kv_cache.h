@@ -84,7 +84,7 @@ class KvCache {
 
     std::int32_t num_blocks_for(std::int32_t num_tokens) const;
     std::size_t size_bytes() const { return buffer_.size_bytes(); }
-    std::int64_t num_kept_tokens() const;
+    std::int64_t num_kept_tokens() const { return pool_.num_kept_tokens(); }
     const BlockPool& pool() const { return pool_; }
 
   private:

@@ -213,7 +213,11 @@ std::vector<LocalScheduler::Share> LocalScheduler::plan_step() {
     for (const auto& generation : running_) {
         if (generation->num_pending() > 1) num_pending.push_back(generation->num_pending());
     }
-    const std::vector<std::int32_t> prefill = share_prefill(num_pending, options_.prefill_chunk_tokens);
+    const bool writes_an_answer = num_pending.size() < running_.size();
+    const std::int32_t budget =
+        writes_an_answer ? std::min(options_.prefill_chunk_tokens, options_.prefill_tokens_beside_decode)
+                         : options_.prefill_chunk_tokens;
+    const std::vector<std::int32_t> prefill = share_prefill(num_pending, budget);
 
     std::vector<Share> shares;
     auto next_prefill = prefill.begin();

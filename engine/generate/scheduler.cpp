@@ -23,6 +23,7 @@ Result<void> check_options(const SchedulerOptions& options, const ModelConfig& c
         {"context_size", options.context_size, 0},
         {"block_size", options.block_size, 1},
         {"prefill_chunk_tokens", options.prefill_chunk_tokens, 1},
+        {"prefill_tokens_beside_decode", options.prefill_tokens_beside_decode, 1},
         {"max_running", options.max_running, 1},
         {"max_queued", options.max_queued, 1},
     };

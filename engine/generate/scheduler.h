@@ -79,6 +79,8 @@ struct SchedulerOptions {
     std::size_t kv_cache_bytes = 0;
     std::int32_t block_size = 16;         ///< slots per KV block
     std::int32_t prefill_chunk_tokens = 256;  ///< prompt tokens per step, of all sequences together
+    /// The same while an answer is being written: the time between two of its tokens must not grow to that of a chunk.
+    std::int32_t prefill_tokens_beside_decode = 64;
     std::int32_t max_running = 8;
     std::int32_t max_queued = 64;
 };

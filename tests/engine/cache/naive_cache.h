@@ -35,9 +35,12 @@ class NaiveCache {
     }
 
     std::int64_t num_kept_tokens() const {
-        std::size_t slots = 0;
-        for (const Kept& kept : kept_) slots += kept.path.size() - kept.parent_size;
-        return static_cast<std::int64_t>(slots - prefix_.size() / block_size() * block_size());
+        std::int64_t count = 0;
+        for (const Kept& kept : kept_) {
+            const auto first = kept.path.begin() + static_cast<std::ptrdiff_t>(kept.parent_size);
+            count += std::count_if(first, kept.path.end(), [](std::int32_t id) { return id >= 0; });
+        }
+        return count;
     }
 
     /// @param last_block  of the table that the cache under test made: says which of two equally good tails

@@ -216,6 +216,7 @@ const OptionsRow kOptions[] = {
     {"negative_context", {.context_size = -1}, 0, 0},
     {"block_size", {.block_size = 0}, 0, 0},
     {"chunk", {.prefill_chunk_tokens = 0}, 0, 0},
+    {"chunk_beside_decode", {.prefill_tokens_beside_decode = 0}, 0, 0},
     {"running", {.max_running = 0}, 0, 0},
     {"queued", {.max_queued = 0}, 0, 0},
 };

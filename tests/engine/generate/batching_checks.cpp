@@ -92,6 +92,19 @@ CheckResult long_prefill_does_not_starve_a_chat() {
     return fixture.answer(2).has_ended() ? failed("the long prompt was not long") : passed();
 }
 
+CheckResult chunks_are_smaller_beside_an_answer() {
+    SchedulerOptions options = SchedulerFixture::small_cache();
+    options.prefill_chunk_tokens = 32;
+    options.prefill_tokens_beside_decode = 8;
+    SchedulerFixture fixture(options);
+    fixture.submit(1, some_ids(1, 4), 3);
+    fixture.scheduler().step();
+    fixture.submit(2, some_ids(2, 200), 1);
+    for (int step = 0; step < 3; ++step) fixture.scheduler().step();
+    const std::vector<Ids> expected = {{4}, {1, 8}, {1, 8}, {32}};
+    return fixture.model().batches == expected ? passed() : failed("other batches");
+}
+
 CheckResult short_prompt_passes_a_long_one() {
     SchedulerFixture fixture;
     fixture.submit(1, some_ids(1, 200), 1);
@@ -203,6 +216,7 @@ void add_batching_checks(std::vector<Check>& checks) {
     checks.push_back({"batching/seeded", seeded_answer_does_not_depend_on_the_batch});
     checks.push_back({"batching/submit_while_running", submit_while_running});
     checks.push_back({"fair/decode_beside_prefill", long_prefill_does_not_starve_a_chat});
+    checks.push_back({"fair/smaller_chunks_beside_an_answer", chunks_are_smaller_beside_an_answer});
     checks.push_back({"fair/short_beside_long", short_prompt_passes_a_long_one});
     checks.push_back({"fair/first_come_first_served", first_come_first_served});
     int number = 0;
