@@ -17,7 +17,7 @@
 namespace glmchat {
 
 enum class FinishReason : std::uint8_t { kStopToken, kStopString, kMaxNewTokens, kContextFull, kCancelled };
-std::string_view finish_reason_name(FinishReason reason);  ///< "stop_token", "stop_string", "max_new_tokens", …
+std::string_view finish_reason_name(FinishReason reason);  ///< as in the JSON of glmchat-cli: "stop_token", …
 
 /// Numbers of one finished answer. Durations are wall-clock.
 struct GenerationStats {
