@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "engine/tokenizer/utf8.h"
+
 namespace glmchat {
 namespace {
 
@@ -23,8 +25,8 @@ struct Rounds {
     const std::string& question_of(std::int32_t number) const {
         return messages[static_cast<std::size_t>(number - 1) * 2].content;
     }
-    const std::string& answer_of(std::int32_t number) const {
-        return messages[static_cast<std::size_t>(number) * 2 - 1].content;
+    const ChatMessage& answer_of(std::int32_t number) const {
+        return messages[static_cast<std::size_t>(number) * 2 - 1];
     }
     Rounds without_oldest(std::int32_t num_dropped) const {
         return {system, messages.subspan(static_cast<std::size_t>(num_dropped) * 2)};
@@ -68,7 +70,7 @@ std::string rounds_text(const Rounds& rounds) {
     for (std::int32_t number = 1; number <= rounds.num_rounds(); ++number) {
         const std::string& question = rounds.question_of(number);
         text += round_text(number, number == 1 ? rounds.system + question : question);
-        if (number < rounds.num_rounds()) text += rounds.answer_of(number) + "\n\n";
+        if (number < rounds.num_rounds()) text += rounds.answer_of(number).content + "\n\n";
     }
     return text;
 }
@@ -96,13 +98,19 @@ class ChatGlm2Format final : public ChatFormat {
                              std::int32_t max_prompt_tokens) const override {
         auto rounds = split_rounds(messages);
         if (!rounds) return tl::unexpected(rounds.error());
-        for (std::int32_t num_dropped = first_fitting_drop(*rounds, max_prompt_tokens);
-             num_dropped < rounds->num_rounds(); ++num_dropped) {
-            std::vector<std::int32_t> ids = ids_of(rounds->without_oldest(num_dropped));
-            if (static_cast<std::int32_t>(ids.size()) <= max_prompt_tokens)
-                return ChatPrompt{std::move(ids), num_dropped};
+        const std::int32_t first_drop = first_fitting_drop(*rounds, max_prompt_tokens);
+        for (std::int32_t num_dropped = first_drop; num_dropped < rounds->num_rounds(); ++num_dropped) {
+            const Rounds kept = rounds->without_oldest(num_dropped);
+            const std::int64_t min_tokens = min_tokens_of(rounds_text(kept));
+            std::string num_tokens = fmt::format("more than {}", min_tokens);
+            if (min_tokens <= max_prompt_tokens) {
+                std::vector<std::int32_t> ids = ids_of(kept);
+                if (static_cast<std::int64_t>(ids.size()) <= max_prompt_tokens)
+                    return ChatPrompt{std::move(ids), num_dropped};
+                num_tokens = std::to_string(ids.size());
+            }
             if (num_dropped + 1 == rounds->num_rounds())
-                return question_too_long(ids.size(), max_prompt_tokens);
+                return question_too_long(num_tokens, max_prompt_tokens);
         }
         return failure(StatusKind::kInternal, "The conversation has no last round.");
     }
@@ -114,7 +122,8 @@ class ChatGlm2Format final : public ChatFormat {
     std::vector<std::int32_t> stop_token_ids() const override { return {tokenizer_->special_tokens().eos}; }
 
   private:
-    static tl::unexpected<Status> question_too_long(std::size_t num_tokens, std::int32_t max_prompt_tokens) {
+    static tl::unexpected<Status> question_too_long(const std::string& num_tokens,
+                                                    std::int32_t max_prompt_tokens) {
         return failure(
             StatusKind::kContextFull,
             fmt::format(
@@ -123,12 +132,38 @@ class ChatGlm2Format final : public ChatFormat {
                 num_tokens, max_prompt_tokens));
     }
 
+    /// Ids that `text` takes at least, known without encoding it: nobody waits for a pasted book to be
+    /// encoded only to read that it is too long.
+    std::int64_t min_tokens_of(std::string_view text) const {
+        return static_cast<std::int64_t>(text.size() / tokenizer_->max_piece_bytes());
+    }
+
+    /// Ids that `text` takes on its own, or any number above `limit`.
+    std::int64_t count_tokens(const std::string& text, std::int32_t limit) const {
+        const std::int64_t min_tokens = min_tokens_of(text);
+        return min_tokens > limit ? min_tokens : static_cast<std::int64_t>(tokenizer_->encode(text).size());
+    }
+
+    std::int64_t count_round_tokens(const Rounds& rounds, std::int32_t number, std::int32_t limit) const {
+        const std::int64_t num_tokens = count_tokens(round_text(number, rounds.question_of(number)), limit);
+        if (number == rounds.num_rounds()) return num_tokens;
+        const ChatMessage& answer = rounds.answer_of(number);
+        const std::int64_t num_answer_tokens = count_tokens(answer.content, limit);
+        if (answer.answer_ids.empty()) return num_tokens + num_answer_tokens;
+        // The model may have said the same in fewer ids.
+        return num_tokens + std::min(num_answer_tokens, static_cast<std::int64_t>(answer.answer_ids.size()));
+    }
+
     std::vector<std::int32_t> encode_whole(const Rounds& rounds) const {
-        const SpecialTokens& special = tokenizer_->special_tokens();
-        std::vector<std::int32_t> ids = {special.gmask, special.sop};
-        const std::vector<std::int32_t> text_ids = tokenizer_->encode(rounds_text(rounds));
-        ids.insert(ids.end(), text_ids.begin(), text_ids.end());
+        const std::array prefix = prompt_prefix();
+        std::vector<std::int32_t> ids(prefix.begin(), prefix.end());
+        append(ids, tokenizer_->encode(rounds_text(rounds)));
         return ids;
+    }
+
+    std::array<std::int32_t, 2> prompt_prefix() const {
+        const SpecialTokens& special = tokenizer_->special_tokens();
+        return {special.gmask, special.sop};
     }
 
     /// Continues from the latest answer whose kept ids still belong to the conversation in front of it; the
@@ -136,7 +171,7 @@ class ChatGlm2Format final : public ChatFormat {
     std::vector<std::int32_t> ids_of(const Rounds& rounds) const {
         std::optional<std::vector<std::int32_t>> continued;  // prompt of round `number`, made from kept ids
         for (std::int32_t number = 1; number < rounds.num_rounds(); ++number) {
-            const ChatMessage& answer = rounds.messages[static_cast<std::size_t>(number) * 2 - 1];
+            const ChatMessage& answer = rounds.answer_of(number);
             if (!belongs_to(answer, rounds.first_rounds(number), continued)) {
                 continued.reset();
                 continue;
@@ -149,12 +184,24 @@ class ChatGlm2Format final : public ChatFormat {
     }
 
     /// Whether the kept ids of `answer` are those of this conversation: its prompt continues the kept one or
-    /// is the whole text encoded, and its ids still say what the message says.
+    /// says what was asked, and its ids still say what the message says.
     bool belongs_to(const ChatMessage& answer, const Rounds& asked,
                     const std::optional<std::vector<std::int32_t>>& continued) const {
         if (answer.prompt_ids.empty() || answer.answer_ids.empty()) return false;
         if (process_response(tokenizer_->decode(answer.answer_ids)) != answer.content) return false;
-        return (continued && answer.prompt_ids == *continued) || answer.prompt_ids == encode_whole(asked);
+        return (continued && answer.prompt_ids == *continued) || says(answer.prompt_ids, asked);
+    }
+
+    /// By text, not by encoding it again: in a full context most kept ids no longer match, and that must not
+    /// cost an encoding each.
+    bool says(const std::vector<std::int32_t>& prompt_ids, const Rounds& asked) const {
+        const std::array prefix = prompt_prefix();
+        if (prompt_ids.size() < prefix.size() ||
+            !std::equal(prefix.begin(), prefix.end(), prompt_ids.begin()))
+            return false;
+        std::string text = rounds_text(asked);
+        replace_text(text, {kSpaceSymbol, " "});  // both are the same ids
+        return tokenizer_->decode(prompt_ids) == text;
     }
 
     static void append(std::vector<std::int32_t>& ids, const std::vector<std::int32_t>& more) {
@@ -171,10 +218,7 @@ class ChatGlm2Format final : public ChatFormat {
         std::int64_t num_tokens = 0;
         std::int32_t number = rounds.num_rounds();
         for (; number >= 1; --number) {
-            const std::string answer =
-                number < rounds.num_rounds() ? rounds.answer_of(number) : std::string();
-            const std::string text = round_text(number, rounds.question_of(number)) + answer;
-            num_tokens += static_cast<std::int64_t>(tokenizer_->encode(text).size()) - kBorderTokens;
+            num_tokens += count_round_tokens(rounds, number, max_prompt_tokens) - kBorderTokens;
             if (num_tokens > max_prompt_tokens) break;
         }
         return std::min(number, rounds.num_rounds() - 1);

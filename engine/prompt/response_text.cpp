@@ -7,6 +7,8 @@
 namespace glmchat {
 namespace {
 
+constexpr std::size_t kMaxCharacterBytes = 4;
+
 struct CodePointRange {
     char32_t first;
     char32_t last;
@@ -44,15 +46,17 @@ char32_t code_point_of(std::string_view character) {
     return code_point;
 }
 
+// Bounded by the longest character, so that ill-formed text is merely not white space.
 std::size_t first_character_bytes(std::string_view text) {
     std::size_t size = 1;
-    while (size < text.size() && is_continuation(text[size])) ++size;
+    while (size < std::min(text.size(), kMaxCharacterBytes) && is_continuation(text[size])) ++size;
     return size;
 }
 
 std::size_t last_character_bytes(std::string_view text) {
     std::size_t size = 1;
-    while (size < text.size() && is_continuation(text[text.size() - size])) ++size;
+    while (size < std::min(text.size(), kMaxCharacterBytes) && is_continuation(text[text.size() - size]))
+        ++size;
     return size;
 }
 

@@ -211,6 +211,7 @@ Checked read_normalizer_spec(std::string_view message, NormalizerRules& rules) {
 /// Text is put together again by one set of rules, which a model that splits otherwise would not follow.
 Checked check_rules(const SplitRules& rules) {
     const NormalizerRules& normalizer = rules.normalizer;
+    if (rules.model_type == 0) return bad("it does not say how it splits text; it is probably incomplete");
     if (rules.model_type != kModelTypeBpe) return unsupported("it is not a BPE model");
     if (normalizer.has_charsmap || rules.denormalizer.has_charsmap) {
         return unsupported("it rewrites characters before splitting (a normaliser other than \"identity\")");

@@ -1,5 +1,6 @@
 #include "engine/tokenizer/piece_table.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 
@@ -42,6 +43,7 @@ PieceTable::PieceTable(const std::vector<ModelProtoPiece>& pieces)
             entry.kind = Kind::kByte;
             entry.byte = parse_byte(piece.text);
         }
+        max_piece_bytes_ = std::max(max_piece_bytes_, piece.text.size());
         entries_.push_back(std::move(entry));
     }
     for (const AppendedToken& token : kAppendedTokens) {

@@ -1,7 +1,7 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +28,7 @@ class PieceTable {
 
     std::int32_t num_pieces() const { return num_pieces_; }
     std::int32_t size() const { return static_cast<std::int32_t>(entries_.size()); }
+    std::size_t max_piece_bytes() const { return max_piece_bytes_; }
     const SpecialTokens& special_tokens() const { return special_tokens_; }
 
   private:
@@ -40,6 +41,7 @@ class PieceTable {
 
     std::vector<Entry> entries_;
     std::int32_t num_pieces_ = 0;
+    std::size_t max_piece_bytes_ = 0;
     SpecialTokens special_tokens_;
 };
 

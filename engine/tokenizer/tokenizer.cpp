@@ -143,6 +143,9 @@ std::int32_t Tokenizer::num_pieces() const {
 std::int32_t Tokenizer::vocabulary_size() const {
     return impl_->table->size();
 }
+std::size_t Tokenizer::max_piece_bytes() const {
+    return impl_->table->max_piece_bytes();
+}
 const SpecialTokens& Tokenizer::special_tokens() const {
     return impl_->table->special_tokens();
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -50,6 +51,9 @@ class Tokenizer {
 
     std::int32_t num_pieces() const;       ///< of the sentencepiece model, specials not counted
     std::int32_t vocabulary_size() const;  ///< num_pieces + specials
+    /// Of the longest piece: n ids say at most n times as many bytes, so a long text is known to be too long
+    /// without encoding it.
+    std::size_t max_piece_bytes() const;
     const SpecialTokens& special_tokens() const;
 
     /// A decoder for one stream of generated ids.
