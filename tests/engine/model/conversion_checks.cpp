@@ -7,6 +7,7 @@
 #include "tests/engine/model/expectations.h"
 #include "tests/engine/model/model_checks.h"
 #include "tests/engine/model/model_runner.h"
+#include "tests/engine/model/quantized_element.h"
 #include <fmt/format.h>
 
 #include "engine/model/weight_conversion.h"
@@ -44,22 +45,6 @@ std::vector<float> random_values(std::int64_t count) {
     return values;
 }
 
-/// Level and scale of one element, read as the contract of LinearWeight says.
-std::pair<int, float> level_and_scale(const LinearWeight& weight, std::int64_t row, std::int64_t col) {
-    const auto* rows = static_cast<const std::uint8_t*>(weight.data);
-    const std::uint8_t* bytes = rows + row * static_cast<std::int64_t>(weight.row_bytes());
-    int level = static_cast<std::int8_t>(bytes[col]);
-    if (weight.type == ElementType::kInt4) {
-        const int nibble = col % 2 == 0 ? bytes[col / 2] >> 4 : bytes[col / 2] & 15;
-        level = nibble >= 8 ? nibble - 16 : nibble;
-    }
-    const std::int64_t scale_index =
-        weight.scale_layout == ScaleLayout::kPerRow
-            ? row
-            : row * (weight.in_features / weight.group_size) + col / weight.group_size;
-    return {level, kernels::half_to_float(static_cast<const std::uint16_t*>(weight.scales)[scale_index])};
-}
-
 CheckResult check_quantized(ElementType type, std::int64_t rows, std::int64_t cols, std::int64_t group_size) {
     std::vector<float> values = random_values(rows * cols);
     for (std::int64_t col = 0; col < group_size; ++col)
@@ -74,7 +59,8 @@ CheckResult check_quantized(ElementType type, std::int64_t rows, std::int64_t co
     for (std::int64_t row = 0; row < rows; ++row) {
         for (std::int64_t col = 0; col < cols; ++col) {
             const float value = values[static_cast<std::size_t>(row * cols + col)];
-            const auto [level, scale] = level_and_scale(weight, row, col);
+            const int level = level_of(weight, row, col);
+            const float scale = scale_of(weight, row, col);
             if (std::abs(level) > largest_level) return failed(fmt::format("level {}", level));
             if (scale == 0.0F) {
                 if (value != 0.0F || level != 0) return failed("a zero group has other levels");

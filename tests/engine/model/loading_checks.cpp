@@ -1,6 +1,5 @@
 #include <algorithm>
-#include <array>
-#include <cstring>
+#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -9,13 +8,13 @@
 #include "tests/engine/model/model_case.h"
 #include "tests/engine/model/model_checks.h"
 #include "tests/engine/model/model_runner.h"
+#include "tests/engine/model/quantized_element.h"
 #include "tests/support/conformance_kit.h"
 #include <fmt/format.h>
 
 #include "engine/loader/checkpoint.h"
 #include "engine/model/checkpoint_weights.h"
 #include "engine/model/memory_estimate.h"
-#include "kernels/half.h"
 
 namespace glmchat::test {
 namespace {
@@ -131,16 +130,10 @@ CheckResult check_dequantised_bits(const std::filesystem::path& kit, const std::
         slot.rows = expected.shape[0];
         slot.cols = expected.shape[1];
         const LinearWeight weight = value_or_throw(source.host_weight(slot));
-        const auto* bytes = static_cast<const std::uint8_t*>(weight.data);
         for (std::int64_t i = 0; i < slot.num_elements(); ++i) {
-            int level = static_cast<std::int8_t>(bytes[i]);
-            if (weight.type == ElementType::kInt4) {
-                const int nibble = i % 2 == 0 ? bytes[i / 2] >> 4 : bytes[i / 2] & 15;
-                level = nibble >= 8 ? nibble - 16 : nibble;
-            }
-            std::uint16_t scale = 0;
-            std::memcpy(&scale, static_cast<const std::byte*>(weight.scales) + 2 * (i / slot.cols), 2);
-            const float value = static_cast<float>(level) * kernels::half_to_float(scale);
+            const std::int64_t row = i / slot.cols;
+            const std::int64_t col = i % slot.cols;
+            const float value = static_cast<float>(level_of(weight, row, col)) * scale_of(weight, row, col);
             if (double{value} != expected.values[static_cast<std::size_t>(i)]) {
                 return failed(fmt::format("{} element {}", tensor, i));
             }
