@@ -63,21 +63,26 @@ nlohmann::json memory_json(const ModelConfig& config) {
     return memory;
 }
 
+/// "12.49 GB", "8.6 MB".
+std::string readable_bytes(double bytes) {
+    return bytes < 1e9 ? fmt::format("{:.1f} MB", bytes / 1e6) : fmt::format("{:.2f} GB", bytes / 1e9);
+}
+
 void print_text(const ModelConfig& config, const Checkpoint& checkpoint) {
     fmt::print("{}\n", config.name);
     fmt::print("  {} layers, hidden {}, {} heads in {} KV groups, vocabulary {}, context {}\n",
                config.num_layers, config.hidden_size, config.num_attention_heads,
                config.multi_query_group_num, config.padded_vocab_size, config.seq_length);
-    fmt::print("  {} tensors, {:.2f} GB, {}\n", checkpoint.tensors().size(),
-               static_cast<double>(checkpoint.total_bytes()) / 1e9, checkpoint.format());
+    fmt::print("  {} tensors, {}, {}\n", checkpoint.tensors().size(),
+               readable_bytes(static_cast<double>(checkpoint.total_bytes())), checkpoint.format());
     fmt::print("Memory for the weights, and for weights and the KV cache of {} tokens:\n", config.seq_length);
     for (const Precision precision : usable_precisions(config)) {
         const auto kv_type = precision == Precision::kFloat32 ? kernels::ElementType::kFloat32
                                                               : kernels::ElementType::kFloat16;
         const auto weights = static_cast<double>(estimate_weight_bytes(config, precision));
         const auto cache = static_cast<double>(kv_bytes_per_token(config, kv_type)) * config.seq_length;
-        fmt::print("  {:<5}{:8.2f} GB {:8.2f} GB\n", precision_name(precision), weights / 1e9,
-                   (weights + cache) / 1e9);
+        fmt::print("  {:<5} {:>9} {:>9}\n", precision_name(precision), readable_bytes(weights),
+                   readable_bytes(weights + cache));
     }
 }
 
