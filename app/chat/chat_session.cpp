@@ -77,7 +77,8 @@ ChatSession::ChatSession(EngineClient& engine, StorageClient& storage, const Par
 
 void ChatSession::connectEngine() {
     connect(&m_engine, &EngineClient::stateChanged, this, &ChatSession::announceState);
-    connect(&m_engine, &EngineClient::loaded, this, &ChatSession::progressChanged);
+    connect(&m_engine, &EngineClient::stateChanged, this,
+            &ChatSession::progressChanged);  // the context's limit
     connect(&m_engine, &EngineClient::chatEvent, this, &ChatSession::takeEvent);
     connect(&m_engine, &EngineClient::chatAbandoned, this,
             [this] { endAnswer(MessageStatus::Stopped, reasonName(FinishReason::kCancelled)); });

@@ -4,7 +4,6 @@
 #include <QFile>
 #include <QFileInfo>
 #include <QLoggingCategory>
-#include <QSaveFile>
 
 namespace glmchat {
 namespace {
@@ -17,8 +16,8 @@ constexpr qint64 kMaxPathBytes = 16 * 1024;
 
 void LoadMarker::write(const QString& modelFolder) const {
     QDir().mkpath(QFileInfo(m_path).path());
-    QSaveFile file(m_path);
-    if (!file.open(QIODevice::WriteOnly) || file.write(modelFolder.toUtf8()) < 0 || !file.commit()) {
+    QFile file(m_path);  // outlives the process at once; no need to wait for the disk
+    if (!file.open(QIODevice::WriteOnly) || file.write(modelFolder.toUtf8()) < 0) {
         qCWarning(logMarker) << "cannot write" << m_path << file.errorString();
     }
 }

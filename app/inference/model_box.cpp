@@ -143,7 +143,7 @@ void ModelBox::loadAtStart(const QString& folder) {
         loadFolder(QDir(folder).absolutePath());
     } else if (!interrupted.isEmpty()) {
         showInterrupted(interrupted);
-        if (interrupted != m_places.guideModelFolder) loadGuideModel();
+        if (interrupted != m_places.guideModelFolder) fallBack();
     } else {
         loadRemembered();
     }
@@ -159,7 +159,7 @@ void ModelBox::loadRemembered() {
                      {},
                      {}});
     }
-    if (!choice || !*choice) return loadGuideModel();
+    if (!choice || !*choice) return fallBack();
     m_device = (*choice)->device;
     m_precision = (*choice)->precision;
     loadFolder(fromPath((*choice)->folder));
@@ -180,6 +180,10 @@ void ModelBox::load(const QUrl& url) {
 
 void ModelBox::loadGuideModel() {
     if (!m_places.guideModelFolder.isEmpty()) loadFolder(m_places.guideModelFolder);
+}
+
+void ModelBox::fallBack() {
+    if (!m_places.guideModelFolder.isEmpty()) loadFolder(m_places.guideModelFolder, Origin::Fallback);
 }
 
 void ModelBox::unload() {
@@ -205,8 +209,9 @@ void ModelBox::shutDown() {
     if (loading()) m_marker.clear();
 }
 
-void ModelBox::loadFolder(const QString& folder) {
+void ModelBox::loadFolder(const QString& folder, Origin origin) {
     m_folder = folder;
+    m_origin = origin;
     m_progress = 0;
     m_sinceStart.start();
     m_card.clear(kTopic);
@@ -242,7 +247,7 @@ void ModelBox::takeProgress(float fraction) {
 
 void ModelBox::takeLoaded() {
     m_marker.clear();
-    rememberChoice();
+    if (m_origin == Origin::User) rememberChoice();
     emit changed();
     emit statusChanged();
 }

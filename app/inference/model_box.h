@@ -54,7 +54,7 @@ class ModelBox : public QObject {
     QString modelName() const;
     QString folder() const;
     bool isGuideModel() const;
-    bool loaded() const { return m_engine.info().model_name != std::string(); }
+    bool loaded() const { return !m_engine.info().model_name.empty(); }
     bool loading() const { return m_engine.state() == EngineState::Loading; }
     double progress() const { return m_progress; }
     QString progressText() const;
@@ -93,7 +93,11 @@ class ModelBox : public QObject {
     void statusChanged();
 
   private:
-    void loadFolder(const QString& folder);
+    /// What the program falls back to is not remembered; what the user asked for is.
+    enum class Origin { User, Fallback };
+
+    void loadFolder(const QString& folder, Origin origin = Origin::User);
+    void fallBack();
     void loadRemembered();
     void takeEngineState();
     void takeProgress(float fraction);
@@ -112,6 +116,7 @@ class ModelBox : public QObject {
     QString m_folder;  ///< of the model that is loaded, being loaded or failed to load
     Device m_device = Device::kAuto;
     Precision m_precision = Precision::kAuto;
+    Origin m_origin = Origin::User;
     double m_progress = 0;
     QElapsedTimer m_sinceStart;
     QTimer m_secondTimer;

@@ -17,14 +17,15 @@ constexpr qint64 kMaxFileBytes = 1024 * 1024;
 }  // namespace
 
 SettingsFile::SettingsFile(const QString& path, QObject* parent) : QObject(parent), m_path(path) {
+    m_writer.setMaxThreadCount(1);
     m_writeTimer.setSingleShot(true);
     m_writeTimer.setInterval(kWriteDelayMs);
-    connect(&m_writeTimer, &QTimer::timeout, this, &SettingsFile::flush);
+    connect(&m_writeTimer, &QTimer::timeout, this, &SettingsFile::startWriting);
     read();
 }
 
 SettingsFile::~SettingsFile() {
-    if (m_writeTimer.isActive()) flush();
+    flush();
 }
 
 void SettingsFile::read() {
@@ -46,12 +47,22 @@ void SettingsFile::setValue(const QString& key, const QJsonValue& value) {
     m_writeTimer.start();
 }
 
-void SettingsFile::flush() {
+void SettingsFile::startWriting() {
     m_writeTimer.stop();
-    QDir().mkpath(QFileInfo(m_path).path());
-    QSaveFile file(m_path);
-    const bool written = file.open(QIODevice::WriteOnly) && file.write(QJsonDocument(m_values).toJson()) >= 0;
-    if (!written || !file.commit()) emit writeFailed(m_path, file.errorString());
+    m_writer.start([this, bytes = QJsonDocument(m_values).toJson()] {
+        QDir().mkpath(QFileInfo(m_path).path());
+        QSaveFile file(m_path);
+        const bool written = file.open(QIODevice::WriteOnly) && file.write(bytes) >= 0;
+        if (written && file.commit()) return;
+        const QString reason = file.errorString();
+        QMetaObject::invokeMethod(
+            this, [this, reason] { emit writeFailed(m_path, reason); }, Qt::QueuedConnection);
+    });
+}
+
+void SettingsFile::flush() {
+    if (m_writeTimer.isActive()) startWriting();
+    m_writer.waitForDone();
 }
 
 }  // namespace glmchat

@@ -2,12 +2,14 @@
 
 #include <QJsonObject>
 #include <QObject>
+#include <QThreadPool>
 #include <QTimer>
 
 namespace glmchat {
 
 /// settings.json: a flat object. Read once; changes are written together 500 ms after the last one, through a
-/// temporary file. A damaged file is moved aside and the defaults are used. GUI thread.
+/// /// temporary file, on a thread of their own: a slow disk never stops the window. A damaged file is moved
+/// aside and the defaults are used. GUI thread.
 class SettingsFile : public QObject {
     Q_OBJECT
 
@@ -18,7 +20,7 @@ class SettingsFile : public QObject {
     QJsonValue value(const QString& key) const { return m_values.value(key); }
     void setValue(const QString& key, const QJsonValue& value);
 
-    void flush();  ///< writes now what is waiting
+    void flush();  ///< writes now what is waiting, and waits for it
 
     /// Where a damaged file was moved at start; "" when there was none.
     QString movedAside() const { return m_movedAside; }
@@ -28,11 +30,13 @@ class SettingsFile : public QObject {
 
   private:
     void read();
+    void startWriting();
 
     const QString m_path;
     QJsonObject m_values;
     QString m_movedAside;
     QTimer m_writeTimer;
+    QThreadPool m_writer;  ///< one thread: writes keep their order
 };
 
 }  // namespace glmchat

@@ -104,15 +104,10 @@ Database::Step Database::prepare() {
 
 Database::Step Database::lock() {
     const QString folder = QFileInfo(m_path).path();
-    if (!QDir().mkpath(folder)) {
-        return tl::unexpected(
-            StorageProblem{Kind::CannotOpen, folder, QStringLiteral("the folder cannot be made")});
-    }
-    if (m_lock.tryLock(0)) return {};
-    if (m_lock.error() == QLockFile::LockFailedError)
-        return tl::unexpected(StorageProblem{Kind::InUse, folder, {}});
-    return tl::unexpected(
-        StorageProblem{Kind::CannotOpen, folder, QStringLiteral("the folder cannot be written")});
+    const bool folderExists = QDir().mkpath(folder);
+    if (folderExists && m_lock.tryLock(0)) return {};
+    const bool inUse = folderExists && m_lock.error() == QLockFile::LockFailedError;
+    return tl::unexpected(StorageProblem{inUse ? Kind::InUse : Kind::FolderNotWritable, folder, {}});
 }
 
 Database::Step Database::connect() {

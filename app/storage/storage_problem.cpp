@@ -40,6 +40,12 @@ Words wordsFor(StorageProblem::Kind kind) {
             return {
                 StorageText::tr("glmchat is already open"),
                 StorageText::tr("Another glmchat window keeps its conversations in %1.") + u' ' + goesOn()};
+        case Kind::FolderNotWritable:
+            return {StorageText::tr("Conversations cannot be saved"),
+                    StorageText::tr(
+                        "The folder %1 cannot be written. Check its permissions, or choose another one with "
+                        "--data-dir.") +
+                        u' ' + goesOn()};
         case Kind::CannotOpen:
             return {StorageText::tr("Conversations cannot be saved"),
                     StorageText::tr(

@@ -11,14 +11,15 @@ namespace glmchat {
 /// thread, put into words on the GUI thread.
 struct StorageProblem {
     enum class Kind {
-        DamagedFile,  ///< moved aside; a new file is in use
-        ForeignFile,  ///< not ours; moved aside; a new file is in use
-        NewerFile,    ///< of a newer glmchat; left as it is, nothing is kept
-        InUse,        ///< another window has the folder; nothing is kept
-        CannotOpen,   ///< nothing is kept
-        DiskFull,     ///< this write failed; later ones are tried
-        CannotWrite,  ///< this write failed; later ones are tried
-        NotOpen,      ///< a write after one of the above, already told
+        DamagedFile,        ///< moved aside; a new file is in use
+        ForeignFile,        ///< not ours; moved aside; a new file is in use
+        NewerFile,          ///< of a newer glmchat; left as it is, nothing is kept
+        InUse,              ///< another window has the folder; nothing is kept
+        FolderNotWritable,  ///< nothing is kept
+        CannotOpen,         ///< nothing is kept
+        DiskFull,           ///< this write failed; later ones are tried
+        CannotWrite,        ///< this write failed; later ones are tried
+        NotOpen,            ///< a write after one of the above, already told
     };
     Kind kind = Kind::NotOpen;
     QString path;    ///< the file or folder

@@ -715,6 +715,10 @@
         <source>%1 cannot be written: %2. Saving is tried again with the next message.</source>
         <translation>无法写入 %1：%2。发送下一条消息时会再次尝试保存。</translation>
     </message>
+    <message>
+        <source>The folder %1 cannot be written. Check its permissions, or choose another one with --data-dir.</source>
+        <translation>无法写入文件夹 %1。请检查其权限，或用 --data-dir 选择其他文件夹。</translation>
+    </message>
 </context>
 <context>
     <name>main</name>

@@ -250,7 +250,7 @@ class TestStorage : public QObject {
         writeAll(file, "x");
         const Database::Opening opening = Database::open(file + QStringLiteral("/data"));
         QVERIFY(!opening.database);
-        QCOMPARE(opening.problem->kind, Kind::CannotOpen);
+        QCOMPARE(opening.problem->kind, Kind::FolderNotWritable);
     }
 
     void killedInMidAnswer() {
