@@ -110,7 +110,7 @@ class ChatGlm2Format final : public ChatFormat {
                 num_tokens = std::to_string(ids.size());
             }
             if (num_dropped + 1 == rounds->num_rounds())
-                return question_too_long(num_tokens, max_prompt_tokens);
+                return question_too_long(*rounds, num_tokens, max_prompt_tokens);
         }
         return failure(StatusKind::kInternal, "The conversation has no last round.");
     }
@@ -122,14 +122,14 @@ class ChatGlm2Format final : public ChatFormat {
     std::vector<std::int32_t> stop_token_ids() const override { return {tokenizer_->special_tokens().eos}; }
 
   private:
-    static tl::unexpected<Status> question_too_long(const std::string& num_tokens,
+    static tl::unexpected<Status> question_too_long(const Rounds& rounds, const std::string& num_tokens,
                                                     std::int32_t max_prompt_tokens) {
         return failure(
             StatusKind::kContextFull,
-            fmt::format(
-                "The question alone takes {} tokens, but only {} fit beside the answer. Shorten it, or "
-                "load the model with a larger context.",
-                num_tokens, max_prompt_tokens));
+            fmt::format("{} takes {} tokens, but only {} fit beside the answer. Shorten it, or load "
+                        "the model with a larger context.",
+                        rounds.system.empty() ? "The question alone" : "The question with the system prompt",
+                        num_tokens, max_prompt_tokens));
     }
 
     /// Ids that `text` takes at least, known without encoding it: nobody waits for a pasted book to be

@@ -91,6 +91,21 @@ CheckResult check_kept_ids_are_continued() {
     return passed();
 }
 
+/// The answer before has no kept ids (it came from a file): what matters is what the kept prompt says.
+CheckResult check_kept_ids_after_others() {
+    const auto format = golden_format();
+    std::vector<ChatMessage> messages = {user("typed \u2581 and  spaces "), assistant("from a file"),
+                                         user("hello")};
+    const ChatMessage answer = kept_answer(*format->encode(messages), "fine");
+    messages.push_back(answer);
+    messages.push_back(user("next"));
+    const auto prompt = format->build(messages, kPlenty);
+    if (!prompt) return failed(prompt.error().message);
+    const Ids continued =
+        joined({answer.prompt_ids, answer.answer_ids, format->encode_next_round(3, "next")});
+    return prompt->ids == continued ? passed() : failed("not continued");
+}
+
 /// Kept ids that no longer belong to the conversation are not used.
 CheckResult check_stale_ids_are_not_continued() {
     const auto format = golden_format();
@@ -98,11 +113,17 @@ CheckResult check_stale_ids_are_not_continued() {
     const ChatMessage answer = kept_answer(*format->encode(first), "fine");
     ChatMessage edited = answer;
     edited.content = "edited";
+    ChatMessage without_prefix = answer;
+    without_prefix.prompt_ids.erase(without_prefix.prompt_ids.begin());
+    ChatMessage cut = answer;
+    cut.prompt_ids.resize(1);
     const std::vector<std::vector<ChatMessage>> stale = {
         {user("another question"), answer, user("next")},                       // the question was edited
         {user("hello"), edited, user("next")},                                  // the answer was edited
         {system("be brief. "), user("hello"), answer, user("next")},            // a system prompt came
         {user("hello"), assistant("fine"), user("and"), answer, user("next")},  // it stands elsewhere
+        {user("hello"), without_prefix, user("next")},                          // no prompt of this family
+        {user("hello"), cut, user("next")},
     };
     for (const auto& messages : stale) {
         const auto prompt = format->build(messages, kPlenty);
@@ -169,6 +190,21 @@ CheckResult check_question_too_long() {
     return passed(prompt.error().message);
 }
 
+/// A pasted book is refused by its length, without being encoded.
+CheckResult check_book() {
+    const std::string book(20'000'000, 'z');
+    const std::vector<std::vector<ChatMessage>> conversations = {
+        {user(book)}, {system(book), user("hello")}, {user("hello"), assistant("fine"), user(book)}};
+    for (const auto& messages : conversations) {
+        const auto prompt = golden_format()->build(messages, 8192);
+        if (prompt || prompt.error().kind != StatusKind::kContextFull) return failed("was accepted");
+    }
+    const auto prompt =
+        golden_format()->build(std::vector{user(book), assistant("long."), user("hello")}, 8192);
+    if (!prompt) return failed(prompt.error().message);
+    return prompt->num_dropped_rounds == 1 ? passed() : failed("the round with the book was kept");
+}
+
 CheckResult check_process_response() {
     const auto format = golden_format();
     const std::pair<const char*, const char*> cases[] = {
@@ -192,10 +228,12 @@ std::vector<Check> format_checks() {
             {"format/system text", check_system_text_stands_before_the_first_question},
             {"format/roles out of order", check_roles_out_of_order},
             {"format/kept ids are continued", check_kept_ids_are_continued},
+            {"format/kept ids after others", check_kept_ids_after_others},
             {"format/stale ids are not", check_stale_ids_are_not_continued},
             {"format/overflow drops whole rounds", check_overflow_drops_whole_rounds},
             {"format/kept ids after a drop", check_kept_ids_after_a_drop},
             {"format/question too long", check_question_too_long},
+            {"format/a pasted book", check_book},
             {"format/process_response", check_process_response}};
 }
 
