@@ -128,6 +128,7 @@ Item {
                 session: Qt.createQmlObject('import GlmChat.App; ChatSession { draft: "kept" }', root)
             })
             compare(second.composer.textArea.text, "kept")
+            compare(second.composer.textArea.cursorPosition, 4)
         }
 
         function test_up_in_an_empty_box_recalls_the_last_message() {

@@ -116,7 +116,10 @@ FocusScope {
                 Accessible.name: qsTr("Message")
                 Accessible.multiLine: true
 
-                Component.onCompleted: text = root.session.draft
+                Component.onCompleted: {
+                    text = root.session.draft
+                    cursorPosition = length
+                }
                 onTextChanged: root.session.draft = text
 
                 KeyNavigation.priority: KeyNavigation.BeforeItem
