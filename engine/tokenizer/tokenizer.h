@@ -29,8 +29,9 @@ struct SpecialTokens {
 class Tokenizer {
   public:
     /// Reads `tokenizer.model` in `folder` into memory and parses it from there.
-    /// Errors: kNotFound (missing), kBadFile (Git-LFS pointer, truncated, not a sentencepiece model), each
-    /// with the remedy.
+    /// Errors: kNotFound (missing), kBadFile (Git-LFS pointer, truncated, not a sentencepiece model),
+    /// kUnsupported (the GLM-4 vocabulary of the same name, a model that splits text otherwise), each with
+    /// the finding and the remedy.
     static Result<std::shared_ptr<const Tokenizer>> open_folder(const std::filesystem::path& folder);
     /// Parses a serialised sentencepiece model. `file_name` is for messages.
     static Result<std::shared_ptr<const Tokenizer>> from_bytes(std::string_view model,
