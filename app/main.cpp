@@ -125,22 +125,15 @@ class Window {
         ErrorCard& card = *m_session.error();
         if (const QString moved = m_settings.movedAside(); !moved.isEmpty()) {
             card.show(
-                {QStringLiteral("settings"),
-                 QCoreApplication::translate("main", "The settings were damaged"),
+                {QStringLiteral("settings"), QCoreApplication::translate("main", "The settings were damaged"),
                  QCoreApplication::translate("main", "The defaults are used. The old file was kept as %1.")
-                     .arg(moved),
-                 {},
-                 {},
-                 {}});
+                     .arg(moved)});
         }
         QObject::connect(&m_settings, &SettingsFile::writeFailed, &card,
                          [&card](const QString& path, const QString& reason) {
                              card.show({QStringLiteral("settings"),
                                         QCoreApplication::translate("main", "The settings cannot be saved"),
-                                        QCoreApplication::translate("main", "%1: %2").arg(path, reason),
-                                        {},
-                                        {},
-                                        {}});
+                                        QCoreApplication::translate("main", "%1: %2").arg(path, reason)});
                          });
     }
 

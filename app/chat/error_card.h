@@ -13,11 +13,11 @@ namespace glmchat {
 struct ErrorContent {
     QString
         topic;  ///< a newer message of the same topic replaces an older one ("load", "answer", "storage", …)
-    QString title;    ///< what happened, a few words
-    QString message;  ///< a sentence with the numbers and what to do
-    QString detail;   ///< for "copy details"
-    QString actionText;
-    std::function<void()> action;
+    QString title = {};    ///< what happened, a few words
+    QString message = {};  ///< a sentence with the numbers and what to do
+    QString detail = {};   ///< for "copy details"
+    QString actionText = {};
+    std::function<void()> action = {};
 };
 
 /// The one card for everything that went wrong. Messages of different topics wait for each other; none is

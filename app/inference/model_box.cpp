@@ -152,12 +152,8 @@ void ModelBox::loadAtStart(const QString& folder) {
 void ModelBox::loadRemembered() {
     const auto choice = read_model_choice(toPath(m_places.configFolder));
     if (!choice) {
-        m_card.show({QStringLiteral("choice"),
-                     tr("The last model is not known any more"),
-                     statusMessage(choice.error()),
-                     statusDetail(choice.error()),
-                     {},
-                     {}});
+        m_card.show({QStringLiteral("choice"), tr("The last model is not known any more"),
+                     statusMessage(choice.error()), statusDetail(choice.error())});
     }
     if (!choice || !*choice) return fallBack();
     m_device = (*choice)->device;
@@ -256,12 +252,8 @@ void ModelBox::rememberChoice() {
     const auto written =
         write_model_choice(toPath(m_places.configFolder), {toPath(m_folder), m_device, m_precision});
     if (written) return;
-    m_card.show({QStringLiteral("choice"),
-                 tr("The chosen model will not be remembered"),
-                 statusMessage(written.error()),
-                 statusDetail(written.error()),
-                 {},
-                 {}});
+    m_card.show({QStringLiteral("choice"), tr("The chosen model will not be remembered"),
+                 statusMessage(written.error()), statusDetail(written.error())});
 }
 
 void ModelBox::takeFailure(const Status& status) {

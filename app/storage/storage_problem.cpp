@@ -77,7 +77,7 @@ ErrorContent describe(const StorageProblem& problem) {
     QString message = words.message;
     message.replace(QStringLiteral("%1"), QDir::toNativeSeparators(problem.path));
     message.replace(QStringLiteral("%2"), QDir::toNativeSeparators(problem.detail));
-    return {QStringLiteral("storage"), words.title, message, problem.detail, {}, {}};
+    return {QStringLiteral("storage"), words.title, message, problem.detail};
 }
 
 }  // namespace glmchat

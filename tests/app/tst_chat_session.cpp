@@ -370,7 +370,7 @@ class TestChatSession : public QObject {
         ErrorCard card;
         int done = 0;
         card.show({QStringLiteral("a"), QStringLiteral("1"), {}, {}, QStringLiteral("do"), [&] { ++done; }});
-        card.show({QStringLiteral("b"), QStringLiteral("2"), {}, {}, {}, {}});
+        card.show({QStringLiteral("b"), QStringLiteral("2")});
         card.show(
             {QStringLiteral("a"), QStringLiteral("3"), {}, {}, QStringLiteral("do"), [&] { done += 10; }});
         QCOMPARE(card.title(), QStringLiteral("3"));
