@@ -19,10 +19,9 @@ bool is_contiguous(const StoredTensor& tensor) {
     std::int64_t expected = 1;
     for (std::size_t d = tensor.info.shape.size(); d-- > 0;) {
         const std::int64_t extent = tensor.info.shape[d];
-        if (extent != 1 && tensor.strides[d] != expected) {
-            return false;  // the stride of a single row is never used
-            expected *= extent;
-        }
+        // The stride of a single row is never used.
+        if (extent != 1 && tensor.strides[d] != expected) return false;
+        expected *= extent;
     }
     return true;
 }
