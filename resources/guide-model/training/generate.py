@@ -22,6 +22,9 @@ HOW = {
            "tell me how to {x}", "show me how to {x}", "where can i {x}", "i would like to {x}", "what do i do to {x}",
            "is it possible to {x}", "help me {x}", "explain how to {x}", "i need to {x}", "where do i {x}", "how should i {x}"],
 }
+# Topics that people are likely to begin with.
+COMMON = {"hello": 2.5, "who": 1.7, "cando": 1.5, "thanks": 1.5, "bye": 1.3, "load": 1.3, "getmodel": 1.2, "help": 1.3, "joke": 1.3,
+          "howareyou": 1.3}
 UNKNOWN = {
     "zh": ["这个我不知道，我只是一个很小的内置模型。加载 ChatGLM2-6B 后再问，会得到更好的回答。",
            "抱歉，这超出了我的能力。我是很小的内置模型，这类问题请加载 ChatGLM2-6B 来回答。"],
@@ -208,7 +211,7 @@ class Generator:
     def topic_weight(topic):
         """Topics with more ways to ask are seen more often, but less than in proportion."""
         n = sum(len(topic[s]["q"]) + 6 * len(topic[s]["x"]) ** 0.5 + 6 * len(topic[s]["d"]) ** 0.5 for s in ("zh", "en"))
-        return n ** 0.75
+        return n ** 0.75 * COMMON.get(topic["id"], 1.0)
 
     # ---- noise -------------------------------------------------------------------------------------------------
     def typo(self, text, lang):
@@ -269,7 +272,7 @@ class Generator:
         kinds = ([("q", len(side["q"]))] if side["q"] else []) \
             + ([("x", 6 * len(side["x"]) ** 0.5)] if side["x"] else []) + ([("d", 6 * len(side["d"]) ** 0.5)] if side["d"] else [])
         kind = rng.choices([k for k, _ in kinds], [w for _, w in kinds])[0]
-        text = rng.choice(side[kind])
+        text = side[kind][0] if rng.random() < 0.12 else rng.choice(side[kind])  # the plainest way to ask comes first
         if kind == "x":
             text = rng.choice(WHAT[lang]).format(x=text)
         elif kind == "d":
@@ -456,6 +459,26 @@ class Generator:
         v = state.get((kind, lang))
         return {"q": self.noisy(rng.choice(spec[0]), lang), "a": spec[2] if v is None else rng.choice(spec[1]).format(v=v)}
 
+    def repeat_round(self, lang):
+        """Words to be said again. Useful by itself, and the shortest way to learn to copy from the question."""
+        rng = self.rng
+        parts = []
+        for _ in range(rng.randrange(1, 6)):
+            r = rng.random()
+            if r < 0.5:
+                parts.append(self.name(lang))
+            elif r < 0.8:
+                parts.append(rng.choice(self.pairs["word"])[lang == "en"])
+            elif r < 0.9:
+                parts.append(str(rng.randrange(0, 1000)))
+            else:
+                parts.append(rng.choice(self.pairs["capital"])[2 + (lang == "en")])
+        if lang == "zh":
+            text = rng.choice(["", "", "，", "、"]).join(parts)
+            return {"q": rng.choice(["重复：{}", "跟我说：{}", "请重复：{}", "跟我念：{}", "说“{}”", "请说：{}", "复述：{}"]).format(text), "a": text}
+        text = rng.choice([" ", " ", ", "]).join(parts)
+        return {"q": rng.choice(["Repeat: {}", "repeat after me: {}", "Say {}", "say: {}", "Please repeat: {}", 'Say "{}"']).format(text), "a": text}
+
     def follow_round(self, lang, last):
         rng = self.rng
         options = ["ask", "ask"]
@@ -502,29 +525,16 @@ class Generator:
         rng = self.rng
         if last is not None and rng.random() < 0.3:
             return self.follow_round(last.get("lang", lang), last)
-        r = rng.random()
-        if r < 0.56:
-            return self.topic_round(lang)
-        if r < 0.62:
-            return self.word_round(lang)
-        if r < 0.67:
-            return self.capital_round(lang)
-        if r < 0.70:
-            return self.opposite_round(lang)
-        if r < 0.77:
-            return self.sum_round(lang)
-        if r < 0.90:
-            return self.outside_round(lang)
-        if r < 0.955:
-            return self.tell_round(lang, state)
-        return self.recall_round(lang, state)
+        make = rng.choices((self.topic_round, self.word_round, self.capital_round, self.opposite_round, self.sum_round,
+                            self.outside_round, self.tell_round, self.recall_round, self.repeat_round), (44, 5, 5, 5, 9, 12, 9, 4, 9))[0]
+        return make(lang, state) if make in (self.tell_round, self.recall_round) else make(lang)
 
     def dialogue(self, rounds=None):
         rng = self.rng
         n = rounds or rng.choices((1, 2, 3, 4, 5, 6, 8, 12), (56, 24, 12, 3, 2, 1, 1, 1))[0]
         lang = rng.choice(("zh", "en"))
         state, out, last = {}, [], None
-        plan = n >= 2 and rng.random() < 0.3
+        plan = n >= 2 and rng.random() < 0.4
         for i in range(n):
             if i and rng.random() < 0.06:
                 lang = "en" if lang == "zh" else "zh"
