@@ -22,7 +22,7 @@ class CpuBackend final : public HostBackend {
     std::string_view name() const override { return "cpu"; }
     std::string description() const override {
         const int num_threads = context_.pool.num_threads();
-        return std::string(isa_name(context_.kernels.level)) + ", " + std::to_string(num_threads) +
+        return "CPU (" + std::string(isa_name(context_.kernels.level)) + "), " + std::to_string(num_threads) +
                (num_threads == 1 ? " thread" : " threads");
     }
     void set_num_threads(int num_threads) override {
