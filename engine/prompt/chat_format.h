@@ -52,12 +52,13 @@ class ChatFormat {
                                                         const std::string& question) const = 0;
 
     /// The conversation's ids within `max_prompt_tokens`: continues from the latest answer whose kept ids
-    /// belong to this conversation, else encodes the whole; drops whole oldest rounds (renumbered from 1)
-    /// until it fits, never the system message. Kept ids belong when the answer's ids still say its content,
-    /// and its prompt either is the kept prompt before it continued, or says what encode() would say of the
-    /// messages before it. So callers may keep ids through edits and branches: stale ones are only not used.
-    /// Errors: as encode(); kContextFull when even the last question does not fit (message has numbers); text
-    /// that is too long by its bytes alone is not encoded.
+    /// belong to this conversation, else encodes the whole; when that does not fit, stays with the
+    /// rounds the last answer was given with; when these are too many, drops whole oldest rounds (renumbered
+    /// from 1) until a quarter of the room is free, never the system message. Kept ids belong when the
+    /// answer's ids still say its content, and its prompt either is the kept prompt before it continued, or
+    /// says what encode() would say of the messages before it. So callers may keep ids through edits and
+    /// branches: stale ones are only not used. Errors: as encode(); kContextFull when even the last question
+    /// does not fit (message has numbers); text that is too long by its bytes alone is not encoded.
     virtual Result<ChatPrompt> build(std::span<const ChatMessage> messages,
                                      std::int32_t max_prompt_tokens) const = 0;
 

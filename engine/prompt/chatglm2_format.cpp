@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <optional>
 #include <utility>
 
@@ -65,6 +66,17 @@ std::string round_text(std::int32_t number, std::string_view question) {
     return fmt::format("[Round {}]\n\n问：{}\n\n答：", number, question);
 }
 
+/// N of the last "[Round N]" in a prompt; 0 without one.
+std::int32_t last_round_number(std::string_view prompt) {
+    constexpr std::string_view kOpening = "[Round ";
+    const std::size_t at = prompt.rfind(kOpening);
+    std::int32_t number = 0;
+    if (at == std::string_view::npos) return 0;
+    const std::string_view digits = prompt.substr(at + kOpening.size());
+    std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    return number;
+}
+
 std::string rounds_text(const Rounds& rounds) {
     std::string text;
     for (std::int32_t number = 1; number <= rounds.num_rounds(); ++number) {
@@ -98,21 +110,9 @@ class ChatGlm2Format final : public ChatFormat {
                              std::int32_t max_prompt_tokens) const override {
         auto rounds = split_rounds(messages);
         if (!rounds) return tl::unexpected(rounds.error());
-        const std::int32_t first_drop = first_fitting_drop(*rounds, max_prompt_tokens);
-        for (std::int32_t num_dropped = first_drop; num_dropped < rounds->num_rounds(); ++num_dropped) {
-            const Rounds kept = rounds->without_oldest(num_dropped);
-            const std::int64_t min_tokens = min_tokens_of(rounds_text(kept));
-            std::string num_tokens = fmt::format("more than {}", min_tokens);
-            if (min_tokens <= max_prompt_tokens) {
-                std::vector<std::int32_t> ids = ids_of(kept);
-                if (static_cast<std::int64_t>(ids.size()) <= max_prompt_tokens)
-                    return ChatPrompt{std::move(ids), num_dropped};
-                num_tokens = std::to_string(ids.size());
-            }
-            if (num_dropped + 1 == rounds->num_rounds())
-                return question_too_long(*rounds, num_tokens, max_prompt_tokens);
-        }
-        return failure(StatusKind::kInternal, "The conversation has no last round.");
+        if (auto whole = whole_prompt(*rounds, max_prompt_tokens)) return std::move(*whole);
+        if (auto window = kept_window(*rounds, max_prompt_tokens)) return std::move(*window);
+        return shortened_prompt(*rounds, max_prompt_tokens);
     }
 
     std::string process_response(std::string_view text) const override {
@@ -122,6 +122,51 @@ class ChatGlm2Format final : public ChatFormat {
     std::vector<std::int32_t> stop_token_ids() const override { return {tokenizer_->special_tokens().eos}; }
 
   private:
+    /// All rounds, when they fit.
+    std::optional<ChatPrompt> whole_prompt(const Rounds& rounds, std::int32_t max_prompt_tokens) const {
+        if (first_fitting_drop(rounds, max_prompt_tokens) > 0) return std::nullopt;
+        if (min_tokens_of(rounds_text(rounds)) > max_prompt_tokens) return std::nullopt;
+        std::vector<std::int32_t> ids = ids_of(rounds);
+        if (static_cast<std::int64_t>(ids.size()) > max_prompt_tokens) return std::nullopt;
+        return ChatPrompt{std::move(ids), 0};
+    }
+
+    /// The rounds the last answer was given with, as long as the new one fits behind them: what left the
+    /// context before stays out, so that the kept KV cache goes on being of use.
+    std::optional<ChatPrompt> kept_window(const Rounds& rounds, std::int32_t max_prompt_tokens) const {
+        const std::int32_t num_answered = rounds.num_rounds() - 1;
+        if (num_answered == 0) return std::nullopt;
+        const std::string prompt = tokenizer_->decode(rounds.answer_of(num_answered).prompt_ids);
+        // Only a hint, since a question may hold such text too: the ids decide.
+        const std::int32_t num_dropped = num_answered - last_round_number(prompt);
+        if (num_dropped < 1 || num_dropped >= num_answered) return std::nullopt;
+        auto ids = continued_ids(rounds.without_oldest(num_dropped));
+        if (!ids || static_cast<std::int64_t>(ids->size()) > max_prompt_tokens) return std::nullopt;
+        return ChatPrompt{std::move(*ids), num_dropped};
+    }
+
+    /// Leaves out whole oldest rounds. A quarter of the room becomes free at once, or every further question
+    /// would push out one more round and have the whole prompt read again.
+    Result<ChatPrompt> shortened_prompt(const Rounds& rounds, std::int32_t max_prompt_tokens) const {
+        const std::int32_t target = max_prompt_tokens - max_prompt_tokens / 4;
+        const std::int32_t last_drop = rounds.num_rounds() - 1;
+        for (std::int32_t num_dropped = first_fitting_drop(rounds, target); num_dropped < last_drop;
+             ++num_dropped) {
+            std::vector<std::int32_t> ids = ids_of(rounds.without_oldest(num_dropped));
+            if (static_cast<std::int64_t>(ids.size()) <= target)
+                return ChatPrompt{std::move(ids), num_dropped};
+        }
+        const Rounds question = rounds.without_oldest(last_drop);
+        const std::int64_t min_tokens = min_tokens_of(rounds_text(question));
+        if (min_tokens > max_prompt_tokens) {
+            return question_too_long(rounds, fmt::format("more than {}", min_tokens), max_prompt_tokens);
+        }
+        std::vector<std::int32_t> ids = encode_whole(question);
+        if (static_cast<std::int64_t>(ids.size()) <= max_prompt_tokens)
+            return ChatPrompt{std::move(ids), last_drop};
+        return question_too_long(rounds, std::to_string(ids.size()), max_prompt_tokens);
+    }
+
     static tl::unexpected<Status> question_too_long(const Rounds& rounds, const std::string& num_tokens,
                                                     std::int32_t max_prompt_tokens) {
         return failure(
@@ -167,8 +212,8 @@ class ChatGlm2Format final : public ChatFormat {
     }
 
     /// Continues from the latest answer whose kept ids still belong to the conversation in front of it; the
-    /// rounds since then are appended one by one. Without such an answer the whole is encoded from its text.
-    std::vector<std::int32_t> ids_of(const Rounds& rounds) const {
+    /// rounds since then are appended one by one. None without such an answer.
+    std::optional<std::vector<std::int32_t>> continued_ids(const Rounds& rounds) const {
         std::optional<std::vector<std::int32_t>> continued;  // prompt of round `number`, made from kept ids
         for (std::int32_t number = 1; number < rounds.num_rounds(); ++number) {
             const ChatMessage& answer = rounds.answer_of(number);
@@ -180,6 +225,11 @@ class ChatGlm2Format final : public ChatFormat {
             append(*continued, answer.answer_ids);
             append(*continued, encode_next_round(number + 1, rounds.question_of(number + 1)));
         }
+        return continued;
+    }
+
+    std::vector<std::int32_t> ids_of(const Rounds& rounds) const {
+        auto continued = continued_ids(rounds);
         return continued ? std::move(*continued) : encode_whole(rounds);
     }
 
