@@ -9,8 +9,7 @@
 
 namespace glmchat::kernels {
 
-/// Most activation rows that linear() multiplies while it streams the weight; more of them share dequantised
-/// panels.
+/// Most activation rows that one call of gemv multiplies by each weight it loads.
 inline constexpr int kMaxGemvRows = 4;
 
 /// y[r][n] = dot(x[r], w[n]) + bias[n] for a few rows r.

@@ -7,27 +7,42 @@
 namespace glmchat::kernels::cpu {
 namespace {
 
-/// Few rows: every thread streams its share of the weight once for all of them.
+// Up to here streaming is faster: a panel has to be transposed, which costs as much as multiplying it by
+// about this many rows.
+constexpr std::int64_t kMostStreamedRows = 16;
+
+/// Weight rows that a thread takes at a time. Several chunks per thread, so that one slowed down by other
+/// programs leaves more to the others; none so small that handing it out costs more than reading it, nor too
+/// large for the second-level cache, where later activation rows meet it again.
+std::int64_t rows_per_chunk(const LinearWeight& weight, int num_threads) {
+    constexpr std::int64_t kChunksPerThread = 8;
+    constexpr std::int64_t kLeastBytes = 16 << 10;
+    constexpr std::int64_t kMostBytes = 256 << 10;
+    const auto row_bytes = std::max<std::int64_t>(1, static_cast<std::int64_t>(weight.row_bytes()));
+    const std::int64_t share = ceil_div(weight.out_features, kChunksPerThread * num_threads);
+    const std::int64_t rows =
+        std::clamp(share, ceil_div(kLeastBytes, row_bytes), ceil_div(kMostBytes, row_bytes));
+    return round_up(rows, kMaxGemvRows);
+}
+
+/// Few rows: every thread streams its share of the weight from memory once for all of them.
 void stream_weight(Context& context, Tensor x, const LinearWeight& weight, const float* bias, Tensor y) {
     const std::int64_t stride = context.kernels.arranged_cols(weight);
     float* arranged = context.scratch.floats(stride * x.rows);
     for (std::int64_t row = 0; row < x.rows; ++row) {
         context.kernels.arrange_row(weight, x.as_float() + row * x.cols, arranged + row * stride);
     }
-    const GemvArguments arguments = {&weight, arranged,     stride, static_cast<int>(x.rows),
-                                     bias,    y.as_float(), y.cols};
-
-    // Several chunks per thread, so that one that is slowed down by other programs leaves more to the others;
-    // none so small that handing it out costs more than reading it.
-    constexpr std::int64_t kChunksPerThread = 8;
-    constexpr std::int64_t kLeastChunkBytes = 16384;
-    const auto row_bytes = std::max<std::int64_t>(1, static_cast<std::int64_t>(weight.row_bytes()));
-    const std::int64_t share = ceil_div(weight.out_features, kChunksPerThread * context.pool.num_threads());
-    const std::int64_t rows_per_chunk = round_up(std::max(share, ceil_div(kLeastChunkBytes, row_bytes)), 4);
+    const std::int64_t chunk_rows = rows_per_chunk(weight, context.pool.num_threads());
     context.pool.parallel_for(
-        ceil_div(weight.out_features, rows_per_chunk), [&](std::int64_t chunk, int /*worker*/) {
-            const std::int64_t first = chunk * rows_per_chunk;
-            context.kernels.gemv(arguments, first, std::min(weight.out_features, first + rows_per_chunk));
+        ceil_div(weight.out_features, chunk_rows), [&](std::int64_t chunk, int /*worker*/) {
+            const std::int64_t first = chunk * chunk_rows;
+            const std::int64_t end = std::min(weight.out_features, first + chunk_rows);
+            for (std::int64_t row = 0; row < x.rows; row += kMaxGemvRows) {
+                const auto num_rows = static_cast<int>(std::min<std::int64_t>(kMaxGemvRows, x.rows - row));
+                context.kernels.gemv({&weight, arranged + row * stride, stride, num_rows, bias,
+                                      y.as_float() + row * y.cols, y.cols},
+                                     first, end);
+            }
         });
 }
 
@@ -64,7 +79,7 @@ void multiply_panels(Context& context, Tensor x, const LinearWeight& weight, con
 void linear(Context& context, Tensor x, const LinearWeight& weight, const float* bias, Tensor y) {
     assert(x.rows == y.rows && x.cols == weight.in_features && y.cols == weight.out_features);
     if (x.rows == 0) return;
-    if (x.rows <= kMaxGemvRows) return stream_weight(context, x, weight, bias, y);
+    if (x.rows <= kMostStreamedRows) return stream_weight(context, x, weight, bias, y);
     // A bound on the packed copy of the activations (13696 columns x 768 rows: 40 MiB), in even parts.
     constexpr std::int64_t kMostRows = 768;
     const std::int64_t num_parts = ceil_div(x.rows, kMostRows);

@@ -79,8 +79,8 @@ CheckResult check_format(IsaLevel level, const WeightFormat& format) {
     // width.
     for (const Shape shape :
          {Shape{1, 2}, {3, 16}, {5, 34}, {33, 48}, {64, 256}, {67, 514}, {130, 300}, {9, 1056}}) {
-        // Streamed (1..4) and in panels; full and broken register tiles.
-        for (const std::int64_t rows : {1, 2, 3, 4, 5, 12, 13, 31}) {
+        // Streamed (1..16) and in panels; full and broken register tiles.
+        for (const std::int64_t rows : {1, 2, 3, 4, 5, 16, 17, 24, 31}) {
             const bool with_bias = rows % 2 == 0;
             const std::string difference =
                 compare_with_reference(*backend, format, shape, rows, with_bias, largest);
@@ -106,7 +106,7 @@ CheckResult check_thread_counts(IsaLevel level) {
     const WeightFormat format = {kernels::ElementType::kInt4, kernels::ScaleLayout::kPerGroup,
                                  kernels::ElementType::kFloat16, 32};
     const LinearWeight weight = random_weight(format, 1031, 640, random);
-    for (const std::int64_t rows : {1, 3, 40}) {
+    for (const std::int64_t rows : {1, 3, 7, 40}) {
         const std::vector<float> x = random.normal(rows * weight.in_features);
         backend->set_num_threads(1);
         const std::vector<float> expected = run_linear(*backend, x, rows, weight, {});
