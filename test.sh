@@ -11,9 +11,9 @@ run_preset() {  # PRESET [ctest argument…]
     local preset=$1
     shift
     say "building the preset $preset …"
-    build_preset "$preset" ${GLMCHAT_CMAKE_ARGUMENTS:-}
+    build_preset "$preset" -DBUILD_TESTING=ON ${GLMCHAT_CMAKE_ARGUMENTS:-}
     say "running the tests of the preset $preset …"
-    ctest --test-dir "build/$preset" --output-on-failure --parallel "$(nproc)" "$@"
+    ctest --test-dir "build/$preset" --no-tests=error --output-on-failure --parallel "$(nproc)" "$@"
 }
 
 install_packages "${GLMCHAT_BUILD_PACKAGES[@]}" "${GLMCHAT_WINDOW_PACKAGES[@]}" "${GLMCHAT_TEST_PACKAGES[@]}"
