@@ -12,8 +12,7 @@
 namespace glmchat {
 namespace {
 
-/// For code that is not ours (a decoder, a model) inside with_errors_as_status, which knows memory and
-/// devices.
+/// with_errors_as_status knows what memory and devices throw; a decoder or a model may throw anything else.
 template <typename Function>
 std::invoke_result_t<Function> with_all_errors_as_status(Function&& function) {
     try {
@@ -59,11 +58,13 @@ Result<void> LocalScheduler::submit(GenerationRequest request) {
         return failure(StatusKind::kBusy,
                        fmt::format("{} requests are waiting already; try again later.", waiting_.size()));
     }
-    if (!live_.emplace(generation->id(), generation.get()).second) {
+    const std::uint64_t id = generation->id();
+    if (live_.contains(id)) {
         return failure(StatusKind::kInvalidArgument,
-                       fmt::format("A request with generation_id {} is running already.", generation->id()));
+                       fmt::format("A request with generation_id {} is running already.", id));
     }
     waiting_.push_back(std::move(generation));
+    live_.emplace(id, waiting_.back().get());
     changed_.notify_all();
     return {};
 }
@@ -97,8 +98,8 @@ void LocalScheduler::set_num_threads(std::int32_t num_threads) {
 
 void LocalScheduler::start() {
     const std::lock_guard lock(thread_mutex_);
-    if (!thread_.joinable())
-        thread_ = std::jthread([this](const std::stop_token& stop) { run_thread(stop); });
+    if (thread_.joinable()) return;
+    thread_ = std::jthread([this](const std::stop_token& stop) { run_thread(stop); });
 }
 
 void LocalScheduler::stop() {
