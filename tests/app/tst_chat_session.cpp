@@ -110,14 +110,16 @@ class TestChatSession : public QObject {
     }
 
     void userTextIsOnDiskBeforeTheEngineStarts() {
-        bool savedFirst = false;
-        connect(&m_window->storage, &StorageClient::saved, this, [&](const SaveOutcome& outcome) {
-            savedFirst = !outcome.problem && m_window->script->requests().empty();
-        });
+        bool saved = false;
+        connect(&m_window->storage, &StorageClient::saved, this,
+                [&saved](const SaveOutcome& outcome) { saved = !outcome.problem; });
         QVERIFY(session().send(QStringLiteral("question")));
+        // While this thread does not take the storage's answer, nothing may start: an engine that did not
+        // wait for it would have its request by the end of this pause.
+        QThread::msleep(300);
         QVERIFY(m_window->script->requests().empty());
         QTRY_VERIFY(!m_window->script->requests().empty());
-        QVERIFY(savedFirst);
+        QTRY_VERIFY(saved);
     }
 
     void roundsCarryTheirIds() {
