@@ -161,7 +161,7 @@ def main():
     p.add_argument("--tokens", type=int, default=4096, help="tokens of a batch")
     p.add_argument("--length", type=int, default=256, help="tokens of a packed row")
     p.add_argument("--keep-long", type=float, default=1.0, help="part of the dialogues longer than a row that are used")
-    p.add_argument("--minutes", type=float, help="end, and let the rate fall, by the clock instead of by --steps")
+    p.add_argument("--minutes", type=float, help="end by the clock too, if --steps takes longer")
     p.add_argument("--rate", type=float, default=2e-3)
     p.add_argument("--floor", type=float, default=0.03, help="last rate as a part of the highest")
     p.add_argument("--warmup", type=int, default=100)
@@ -204,7 +204,7 @@ def main():
     done = 0.0
     while step < a.steps and done < 1.0:
         warm = min(1.0, (step + 1) / a.warmup)
-        done = (time.time() - begun) / (60 * a.minutes) if a.minutes else step / a.steps
+        done = max(step / a.steps, (time.time() - begun) / (60 * a.minutes) if a.minutes else 0.0)
         cosine = 0.5 * (1 + math.cos(math.pi * min(1.0, done)))
         for group in optimizer.param_groups:
             group["lr"] = a.rate * warm * (a.floor + (1 - a.floor) * cosine)
