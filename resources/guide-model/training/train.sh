@@ -13,5 +13,5 @@ python=$work/venv/bin/python
 "$python" -m pip install --quiet -r "$here/requirements.txt"
 cd "$here"
 "$python" make_tokenizer.py
-"$python" train.py --steps "${STEPS:-4000}" --tokens 2080 --length 160 --rate 3e-3 --keep-long 0.3 --work "$work/run"
+"$python" train.py --steps "${STEPS:-4700}" --tokens 2080 --length 160 --rate 3e-3 --keep-long 0.3 --work "$work/run"
 "$python" evaluate.py
