@@ -11,6 +11,8 @@ namespace glmchat::kernels {
 
 /// Most activation rows that one call of gemv multiplies by each weight it loads.
 inline constexpr int kMaxGemvRows = 4;
+/// Most weight rows that gemv takes side by side; any chunk works, a multiple of it best.
+inline constexpr int kGemvWeightRows = 4;
 
 /// y[r][n] = dot(x[r], w[n]) + bias[n] for a few rows r.
 struct GemvArguments {

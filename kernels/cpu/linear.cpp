@@ -22,7 +22,7 @@ std::int64_t rows_per_chunk(const LinearWeight& weight, int num_threads) {
     const std::int64_t share = ceil_div(weight.out_features, kChunksPerThread * num_threads);
     const std::int64_t rows =
         std::clamp(share, ceil_div(kLeastBytes, row_bytes), ceil_div(kMostBytes, row_bytes));
-    return round_up(rows, kMaxGemvRows);
+    return round_up(rows, kGemvWeightRows);
 }
 
 /// Few rows: every thread streams its share of the weight from memory once for all of them.

@@ -148,7 +148,8 @@ void gemv_tile(const GemvArguments& arguments, const Segments<Simd>& segments, s
 template <typename Simd, ElementType kType, int kBatch>
 void gemv_rows(const GemvArguments& arguments, std::int64_t first, std::int64_t end) {
     // Several weight rows share each load of x, as many as keep all sums in registers.
-    constexpr int kWeightRows = Simd::kGemvSums / kBatch < 4 ? Simd::kGemvSums / kBatch : 4;
+    constexpr int kMostRows = Simd::kGemvSums / kBatch;
+    constexpr int kWeightRows = kMostRows < kGemvWeightRows ? kMostRows : kGemvWeightRows;
     const Segments<Simd> segments(*arguments.weight);
     std::int64_t n = first;
     for (; n + kWeightRows <= end; n += kWeightRows) {

@@ -54,7 +54,8 @@ enum class ScaleLayout : std::uint8_t {
 /// The weight of y = x W^T. It says its own element type and scale layout; it is never expanded for a
 /// single-token step. w[n][k] = q[n][k] * scale, with the scale of row n (kPerRow) or of row n, group k /
 /// group_size (kPerGroup). kInt4 packs as the official checkpoints do: byte j of a row holds column 2j in the
-/// HIGH nibble and column 2j+1 in the LOW nibble, both two's complement. in_features is even for kInt4.
+/// HIGH nibble and column 2j+1 in the LOW nibble, both two's complement. in_features and group_size are even
+/// for kInt4.
 struct LinearWeight {
     ElementType type = ElementType::kFloat32;
     const void* data = nullptr;  ///< [out_features, in_features], row-major, packed
