@@ -124,14 +124,16 @@ struct LimitRow {
     const char* name;
     const char* text;
     std::int32_t max_new_tokens;
+    const char* stop_string;
     const char* shown;
     FinishReason reason;
 };
 // The held-back text is not lost when the answer ends for another reason.
 const LimitRow kLimits[] = {
-    {"held_back", "hello STO", 9, "hello STO", FinishReason::kMaxNewTokens},
-    {"complete_with_the_last_token", "hello STOP", 10, "hello ", FinishReason::kStopString},
-    {"cut_character", "a你", 3, "a\xEF\xBF\xBD", FinishReason::kMaxNewTokens},
+    {"held_back", "hello STO", 9, "STOP", "hello STO", FinishReason::kMaxNewTokens},
+    {"complete_with_the_last_token", "hello STOP", 10, "STOP", "hello ", FinishReason::kStopString},
+    {"cut_character", "a你", 3, "STOP", "a\xEF\xBF\xBD", FinishReason::kMaxNewTokens},
+    {"complete_with_the_cut_character", "a你", 3, "\xEF\xBF\xBD", "a", FinishReason::kStopString},
 };
 
 CheckResult end_by_length(const LimitRow& row) {
@@ -141,7 +143,7 @@ CheckResult end_by_length(const LimitRow& row) {
         logits[static_cast<unsigned char>(text[static_cast<std::size_t>(position)])] = 1000;
     };
     GenerationRequest request = fixture.request(1, {5}, row.max_new_tokens);
-    request.stop_strings = {"STOP"};
+    request.stop_strings = {row.stop_string};
     request.decoder = std::make_unique<ByteDecoder>();
     const Answer answer = fixture.run(std::move(request));
     if (answer.text() != row.shown) return failed(fmt::format("\"{}\"", answer.text()));
