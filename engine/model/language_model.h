@@ -14,9 +14,10 @@
 
 namespace glmchat {
 
-/// What the weights are kept in. kAuto: as the checkpoint stores them. kInt8 and kInt4 quantise the linears of the layers
-/// while loading (float16 scales per group, see convert_weight); embedding and output layer stay at 16 bits. An official
-/// INT8 or INT4 checkpoint stays as it is, also under kFloat32 and kFloat16, which then apply to the other tensors.
+/// What the weights are kept in. kAuto: as the checkpoint stores them. kInt8 and kInt4 quantise the linears
+/// of the layers while loading (float16 scales per group, see convert_weight); embedding and output layer
+/// stay at 16 bits. An official INT8 or INT4 checkpoint stays as it is, also under kFloat32 and kFloat16,
+/// which then apply to the other tensors.
 enum class Precision : std::uint8_t { kAuto, kFloat32, kFloat16, kInt8, kInt4 };
 std::string precision_name(Precision precision);  ///< "auto", "fp32", "fp16", "int8", "int4"
 
