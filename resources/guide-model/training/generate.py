@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 DATA = Path(__file__).resolve().parent / "data"
-TOPIC_FILES = ("manners.txt", "self.txt", "app.txt", "concepts.txt", "small_things.txt", "more_questions.txt", "kept_back.txt")
+TOPIC_FILES = ("manners.txt", "self.txt", "app.txt", "concepts.txt", "small_things.txt")
 
 WHAT = {
     "zh": ["什么是{x}", "{x}是什么", "{x}是什么意思", "解释一下{x}", "介绍一下{x}", "讲讲{x}", "说说{x}", "给我讲讲{x}",
