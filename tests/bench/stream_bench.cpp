@@ -65,6 +65,7 @@ class Meter : public QObject {
         m_sinceBeat.start();
         m_heartbeat.start();
         m_rowBeginMs = threadMs();
+        m_sinceRow.start();
     }
 
     void print() {
@@ -75,26 +76,37 @@ class Meter : public QObject {
             std::printf("  p%-5g %8.1f ms\n", percentile,
                         m_gapsMs[static_cast<std::size_t>(last * percentile / 100.0)]);
         }
-        std::printf("GUI thread, CPU time per %d tokens\n", kTokensPerRow);
-        for (std::size_t row = 0; row < m_rowsMs.size(); ++row) {
-            std::printf("  %5zu .. %5zu %8.1f ms\n", row * kTokensPerRow, (row + 1) * kTokensPerRow,
-                        m_rowsMs[row]);
+        std::printf("per %d tokens: rate at which the window took them, CPU time of the GUI thread\n",
+                    kTokensPerRow);
+        for (std::size_t row = 0; row < m_rows.size(); ++row) {
+            std::printf("  %5zu .. %5zu %8.1f tokens/s %8.1f ms\n", row * kTokensPerRow,
+                        (row + 1) * kTokensPerRow, m_rows[row].tokensPerSecond, m_rows[row].cpuMs);
         }
     }
 
   private:
+    struct Row {
+        double tokensPerSecond;
+        double cpuMs;
+    };
+
     void takeTokens(int numTokens) {
         const auto numRows = static_cast<std::size_t>(numTokens / kTokensPerRow);
-        if (numRows <= m_rowsMs.size()) return;
+        if (numRows <= m_rows.size()) return;
         const double now = threadMs();
-        m_rowsMs.push_back(now - m_rowBeginMs);
+        const double seconds = static_cast<double>(m_sinceRow.nsecsElapsed()) / 1e9;
+        m_rows.push_back({(numTokens - m_rowBeginTokens) / seconds, now - m_rowBeginMs});
+        m_rowBeginTokens = numTokens;
         m_rowBeginMs = now;
+        m_sinceRow.start();
     }
 
     QTimer m_heartbeat;
     QElapsedTimer m_sinceBeat;
     std::vector<double> m_gapsMs;
-    std::vector<double> m_rowsMs;
+    QElapsedTimer m_sinceRow;
+    std::vector<Row> m_rows;
+    int m_rowBeginTokens = 0;
     double m_rowBeginMs = 0;
 };
 
