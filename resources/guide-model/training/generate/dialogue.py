@@ -159,12 +159,12 @@ class Generator:
         return rounds
 
     def remember(self, lang, memory):
-        """Facts first, then none to seven other rounds, then questions about the facts."""
+        """Facts first, then none to six other rounds, then questions about the facts."""
         rng = self.rng
         rounds = [self.any_round(lang, memory)] if rng.random() < 0.15 else []
         for _ in range(rng.choice((1, 1, 1, 2, 3))):
             rounds.append(memory.tell(lang))
-        for _ in range(rng.choice((0, 0, 0, 1, 1, 1, 2, 2, 3, 4, 6, 7))):
+        for _ in range(rng.choice((0, 0, 0, 1, 1, 1, 2, 2, 3, 4, 5, 6))):
             rounds.append(self.next_round(rounds, lang, memory))
         if rng.random() < self.mix["switch_share"]:
             lang = "en" if lang == "zh" else "zh"
