@@ -26,6 +26,14 @@ MAX_NEW_TOKENS = 300
 
 # A passage of at least eight characters, with a letter or digit in it, that stands four times in a row.
 PASSAGE_LOOP = re.compile(r"((?=.{0,80}?\w).{8,400}?)\1{3}", re.DOTALL)
+# "I do not know" is the right answer outside the model's topics and a wrong one within them, whatever else it says.
+REFUSAL = re.compile(
+    r"\bI (do not|don't) know (that|this)\b|\bthat is (beyond me|too hard for me)|cannot answer that|never learnt that"
+    r"|only know a little about|not sure and do not want|too small to help|not among the things"
+    r"|\bdid not (understand|get) that|not clear to me"
+    r"|这个我不知道|超出了?我|答不上来|没学过这个|请问 ?ChatGLM|对我来说太难|我不清楚|帮不上|不在我会|没有?[听看]?[明懂]白?[，。]",
+    FLAGS)
+
 MIN_SENTENCE = 4  # letters and digits; shorter ones ("}", "No") may well come again
 MAX_SAME_SENTENCE = 2
 
@@ -99,10 +107,13 @@ def load_items(path: Path = QUESTIONS) -> list[dict]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
 
 
-def is_right(expected: dict, text: str) -> bool:
-    """True when one of the round's "accept" patterns is found in the answer and none of its "reject" patterns."""
+def is_right(topic: str, expected: dict, text: str) -> bool:
+    """True when one of the round's "accept" patterns is found in the answer, none of its "reject" patterns, and,
+    within the model's topics, no refusal."""
     def found(patterns):
         return any(re.search(pattern, text, FLAGS) for pattern in patterns)
+    if topic != OUTSIDE and REFUSAL.search(text):
+        return False
     return found(expected["accept"]) and not found(expected.get("reject", []))
 
 
@@ -127,7 +138,7 @@ def hold_dialogue(engine, item: dict) -> Verdict:
         answer = engine.answer(history, part["q"])
         answers.append(answer)
         if "accept" in part:
-            right = right and is_right(part, answer.text)
+            right = right and is_right(item["topic"], part, answer.text)
         history += [{"role": "user", "content": part["q"]}, {"role": "assistant", "content": answer.text}]
     return Verdict(item, answers, right)
 
