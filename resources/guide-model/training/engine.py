@@ -137,6 +137,11 @@ class Chat:
         self.rounds.append((question, answer))
         return answer
 
+    def answer_to(self, rounds, question):
+        """The answer to a question after given rounds [(question, answer), ...], all encoded as one string."""
+        self.whole, self.rounds = True, list(rounds)
+        return self.ask(question)
+
 
 if __name__ == "__main__":
     chat = Chat(Engine(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).resolve().parent.parent))
