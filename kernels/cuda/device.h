@@ -11,20 +11,21 @@
 #include "cuda_emulator/device.h"
 #endif
 
-/// The only way from a kernel to the device: launches, shared memory, and every instruction that C++ cannot spell. The same
-/// kernel source compiles with nvcc and, with GLM_EMU defined, as plain C++ against tests/cuda_emulator.
+/// The only way from a kernel to the device: launches, shared memory, and every instruction that C++ cannot
+/// spell. The same kernel source compiles with nvcc and, with GLM_EMU defined, as plain C++ against
+/// tests/cuda_emulator.
 ///
-/// What a kernel may assume about the device is compute capability 7.5. Wrappers that need 8.0 have a form for 7.5 below, with
-/// the same result; it is chosen by __CUDA_ARCH__ when the kernel is compiled.
+/// What a kernel may assume about the device is compute capability 7.5. Wrappers that need 8.0 have a form
+/// for 7.5 below, with the same result; it is chosen by __CUDA_ARCH__ when the kernel is compiled.
 
 #if defined(GLM_EMU)
 
-/// GLM_SHARED(float, tile, [32][33]): a shared array of the block, 16-byte aligned. Not inside a branch that only some
-/// threads enter.
-#define GLM_SHARED(type, name, extents)                \
-    static constexpr char name##_declaration = 0;      \
-    using name##_array = type extents;                 \
-    name##_array& name = *static_cast<name##_array*>(  \
+/// GLM_SHARED(float, tile, [32][33]): a shared array of the block, 16-byte aligned. Not inside a branch that
+/// only some threads enter.
+#define GLM_SHARED(type, name, extents)               \
+    static constexpr char name##_declaration = 0;     \
+    using name##_array = type extents;                \
+    name##_array& name = *static_cast<name##_array*>( \
         emu::shared_array(&name##_declaration, sizeof(name##_array), emu::Site{__FILE__, __LINE__}))
 
 /// GLM_DYN_SHARED(half, buf): pointer to the LaunchCfg::smem bytes of the launch, 16-byte aligned.
@@ -35,7 +36,7 @@
 
 #define GLM_SHARED(type, name, extents) __shared__ __align__(16) type name extents
 
-#define GLM_DYN_SHARED(type, name)                                   \
+#define GLM_DYN_SHARED(type, name)                                  \
     extern __shared__ __align__(16) unsigned char glm_dyn_shared[]; \
     type* const name = reinterpret_cast<type*>(glm_dyn_shared)
 
@@ -98,12 +99,12 @@ __device__ __forceinline__ unsigned shared_address(const void* pointer) {
 
 #if __CUDA_ARCH__ >= 800
 
-/// Starts copying src_bytes (0 to 16) from global to shared memory and zeroes the rest of the 16 bytes; both addresses 16-byte
-/// aligned. The bytes may be read after cp_async_wait of their group, by other threads also only after a barrier.
-/// Needs 8.0; on 7.5 the copy is made at once.
+/// Starts copying src_bytes (0 to 16) from global to shared memory and zeroes the rest of the 16 bytes; both
+/// addresses 16-byte aligned. The bytes may be read after cp_async_wait of their group, by other threads also
+/// only after a barrier. Needs 8.0; on 7.5 the copy is made at once.
 __device__ __forceinline__ void cp_async16(void* destination, const void* source, int src_bytes = 16) {
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;\n" ::"r"(shared_address(destination)), "l"(source),
-                 "r"(src_bytes)
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;\n" ::"r"(shared_address(destination)),
+                 "l"(source), "r"(src_bytes)
                  : "memory");
 }
 /// Closes a group of this thread's copies.
@@ -133,8 +134,9 @@ __device__ __forceinline__ void cp_async_wait() {}
 
 #endif
 
-/// Four 8x8 matrices of 16-bit elements from shared memory. Lane 8m + r passes the 16-byte aligned address of row r of matrix m;
-/// lane 4r + t receives elements 2t and 2t + 1 of row r of matrix m in registers[m]. All lanes take part. Needs 7.5.
+/// Four 8x8 matrices of 16-bit elements from shared memory. Lane 8m + r passes the 16-byte aligned address of
+/// row r of matrix m; lane 4r + t receives elements 2t and 2t + 1 of row r of matrix m in registers[m]. All
+/// lanes take part. Needs 7.5.
 __device__ __forceinline__ void ldmatrix_x4(std::uint32_t (&registers)[4], const void* row) {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];\n"
                  : "=r"(registers[0]), "=r"(registers[1]), "=r"(registers[2]), "=r"(registers[3])
@@ -151,18 +153,22 @@ __device__ __forceinline__ void ldmatrix_x4_trans(std::uint32_t (&registers)[4],
 
 // c += a * b over a warp: a [16, k] row-major, b [k, 8], c [16, 8]. With g = lane / 4, t = lane % 4:
 //   c[i] is row g + 8 * (i / 2), column 2t + i % 2, for every form;
-//   16-bit, k = 16: a[i] holds row g + 8 * (i % 2), k = 2t + 8 * (i / 2) and the next; b[i] holds k = 2t + 8i and the next of
+//   16-bit, k = 16: a[i] holds row g + 8 * (i % 2), k = 2t + 8 * (i / 2) and the next; b[i] holds k = 2t + 8i
+//   and the next of
 //     column g; the lower k in the lower half;
-//   8-bit: a[i] holds row g + 8 * (i % 2), k = 4t + 16 * (i / 2) to the third next; b[i] k = 4t + 16i … of column g; lower
+//   8-bit: a[i] holds row g + 8 * (i % 2), k = 4t + 16 * (i / 2) to the third next; b[i] k = 4t + 16i … of
+//   column g; lower
 //     k in the lower byte.
 // All lanes of the warp take part.
 
 #if __CUDA_ARCH__ >= 800
 
 /// FP16 products, float32 sums. Needs 8.0; two m16n8k8 on 7.5.
-__device__ __forceinline__ void mma_m16n8k16(float (&c)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2]) {
+__device__ __forceinline__ void mma_m16n8k16(float (&c)[4], const std::uint32_t (&a)[4],
+                                             const std::uint32_t (&b)[2]) {
     asm volatile(
-        "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\n"
+        "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+        "{%0, %1, %2, %3};\n"
         : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
@@ -171,34 +177,43 @@ __device__ __forceinline__ void mma_m16n8k16(float (&c)[4], const std::uint32_t 
 __device__ __forceinline__ void mma_m16n8k16_bf16(float (&c)[4], const std::uint32_t (&a)[4],
                                                   const std::uint32_t (&b)[2]) {
     asm volatile(
-        "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\n"
+        "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+        "{%0, %1, %2, %3};\n"
         : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
 /// INT8 products, int32 sums. Needs 8.0; two m8n8k16 on 7.5.
 __device__ __forceinline__ void mma_m16n8k16_s8(int (&c)[4], const std::uint32_t (&a)[2], std::uint32_t b) {
-    asm volatile("mma.sync.aligned.m16n8k16.row.col.s32.s8.s8.s32 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};\n"
-                 : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])
-                 : "r"(a[0]), "r"(a[1]), "r"(b));
+    asm volatile(
+        "mma.sync.aligned.m16n8k16.row.col.s32.s8.s8.s32 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, "
+        "%3};\n"
+        : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])
+        : "r"(a[0]), "r"(a[1]), "r"(b));
 }
 
 /// INT8 products, int32 sums, 32 columns of k. Needs 8.0; four m8n8k16 on 7.5.
-__device__ __forceinline__ void mma_m16n8k32_s8(int (&c)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2]) {
+__device__ __forceinline__ void mma_m16n8k32_s8(int (&c)[4], const std::uint32_t (&a)[4],
+                                                const std::uint32_t (&b)[2]) {
     asm volatile(
-        "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\n"
+        "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, "
+        "%1, %2, %3};\n"
         : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
 #else
 
-__device__ __forceinline__ void mma_m16n8k8(float (&c)[4], std::uint32_t a0, std::uint32_t a1, std::uint32_t b) {
-    asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};\n"
-                 : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
-                 : "r"(a0), "r"(a1), "r"(b));
+__device__ __forceinline__ void mma_m16n8k8(float (&c)[4], std::uint32_t a0, std::uint32_t a1,
+                                            std::uint32_t b) {
+    asm volatile(
+        "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, "
+        "%3};\n"
+        : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+        : "r"(a0), "r"(a1), "r"(b));
 }
-__device__ __forceinline__ void mma_m16n8k16(float (&c)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2]) {
+__device__ __forceinline__ void mma_m16n8k16(float (&c)[4], const std::uint32_t (&a)[4],
+                                             const std::uint32_t (&b)[2]) {
     mma_m16n8k8(c, a[0], a[1], b[0]);
     mma_m16n8k8(c, a[2], a[3], b[1]);
 }
@@ -235,7 +250,8 @@ __device__ __forceinline__ void mma_m16n8k16_s8(int (&c)[4], const std::uint32_t
     mma_m8n8k16_s8(c[0], c[1], a[0], b);
     mma_m8n8k16_s8(c[2], c[3], a[1], b);
 }
-__device__ __forceinline__ void mma_m16n8k32_s8(int (&c)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2]) {
+__device__ __forceinline__ void mma_m16n8k32_s8(int (&c)[4], const std::uint32_t (&a)[4],
+                                                const std::uint32_t (&b)[2]) {
     mma_m16n8k16_s8(c, {a[0], a[1]}, b[0]);
     mma_m16n8k16_s8(c, {a[2], a[3]}, b[1]);
 }
@@ -259,12 +275,12 @@ __device__ void mma_m16n8k32_s8(int (&c)[4], const std::uint32_t (&a)[4], const 
 
 #endif  // GLM_EMU
 
-/// Lets `kernel` take more than 48 KiB of shared memory in all; call once before the first such launch. What the device has is
-/// cudaDevAttrMaxSharedMemoryPerBlockOptin.
+/// Lets `kernel` take more than 48 KiB of shared memory in all; call once before the first such launch. What
+/// the device has is cudaDevAttrMaxSharedMemoryPerBlockOptin.
 template <typename... Params>
 cudaError_t allow_dynamic_shared(void (*kernel)(Params...), std::size_t bytes) {
-    return cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel), cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                static_cast<int>(bytes));
+    return cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
+                                cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes));
 }
 
 }  // namespace glmchat::kernels::cuda

@@ -1,0 +1,189 @@
+#include "device.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "shared_memory.h"
+#include <sys/mman.h>
+
+#if defined(EMU_ASAN)
+#include <sanitizer/asan_interface.h>
+#endif
+
+namespace emu {
+namespace {
+
+constexpr std::size_t kRedZone = 256;
+constexpr std::size_t kAlignment = 256;
+constexpr std::size_t kPage = 4096;
+
+std::map<const char*, Buffer> buffers;  // by address, freed ones included: no address is given out twice
+std::size_t arena_end = 0;
+int open_count = 0;
+
+Device device_from_environment() {
+    Device value;
+    if (const char* capability = std::getenv("GLM_EMU_CAPABILITY")) {
+        value.major = std::atoi(capability) / 10;
+        value.minor = std::atoi(capability) % 10;
+    }
+    if (const char* mib = std::getenv("GLM_EMU_MEMORY_MIB"))
+        value.memory_bytes = std::strtoull(mib, nullptr, 10) << 20;
+    return value;
+}
+
+void* reserve_addresses(std::size_t bytes, int protection) {
+    void* memory = mmap(nullptr, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) {
+        std::perror("CUDA emulator: address space for device memory");
+        std::abort();
+    }
+    return memory;
+}
+
+void protect_arena() {
+    const std::size_t used = (arena_end + kPage - 1) / kPage * kPage;
+    if (used != 0) mprotect(arena.base, used, open_count > 0 ? PROT_READ | PROT_WRITE : PROT_NONE);
+}
+
+void set_states(const char* begin, std::size_t bytes, ByteState state) {
+    if constexpr (kJudgesMemory)
+        std::memset(arena.states + arena.offset(begin), static_cast<int>(state), bytes);
+}
+
+/// The last buffer, live or freed, that begins at or before `address`.
+const Buffer* buffer_before(const char* address) {
+    auto next = buffers.upper_bound(address);
+    return next == buffers.begin() ? nullptr : &std::prev(next)->second;
+}
+
+std::string describe_device_address(const char* address, std::size_t bytes) {
+    const Buffer* before = buffer_before(address);
+    const auto after = buffers.upper_bound(address);
+    if (before != nullptr && address < before->address + before->bytes) {
+        if (!before->live) return format("a freed device buffer of %zu bytes", before->bytes);
+        return format("byte %td of a device buffer of %zu bytes, %zu bytes wide", address - before->address,
+                      before->bytes, bytes);
+    }
+    if (after != buffers.end() && after->second.address - address <= static_cast<std::ptrdiff_t>(kRedZone)) {
+        return format("%td bytes before a device buffer of %zu bytes", after->second.address - address,
+                      after->second.bytes);
+    }
+    if (before == nullptr) return "device memory that was never allocated";
+    return format("%td bytes past the end of a %sdevice buffer of %zu bytes",
+                  address - (before->address + before->bytes), before->live ? "" : "freed ", before->bytes);
+}
+
+}  // namespace
+
+DeviceArena arena;
+
+Device& device() {
+    static Device value = device_from_environment();
+    return value;
+}
+
+void map_arena() {
+    if (arena.base != nullptr) return;
+    arena.base = static_cast<char*>(reserve_addresses(kArenaBytes, PROT_NONE));
+    if constexpr (kJudgesMemory) {
+        arena.states = static_cast<ByteState*>(reserve_addresses(kArenaBytes, PROT_READ | PROT_WRITE));
+        arena.cells = static_cast<Cell*>(
+            reserve_addresses(kArenaBytes / kCellGranule * sizeof(Cell), PROT_READ | PROT_WRITE));
+    }
+}
+
+void* allocate_buffer(std::size_t bytes) {
+    map_arena();
+    if (bytes > device().memory_bytes || count.live_device_bytes + bytes > device().memory_bytes)
+        return nullptr;
+    const std::size_t begin = (arena_end + kRedZone + kAlignment - 1) / kAlignment * kAlignment;
+    if (begin + bytes + kRedZone > kArenaBytes) return nullptr;
+    arena_end = begin + bytes + kRedZone;
+    const OpenArena open;
+    char* const address = arena.base + begin;
+#if defined(EMU_ASAN)
+    __asan_poison_memory_region(address - kRedZone, kRedZone);
+    __asan_poison_memory_region(address + bytes, kRedZone);
+#endif
+    std::memset(address, 0xFF, bytes);
+    set_states(address, bytes, ByteState::kUninitialised);
+    buffers[address] = {address, bytes, true};
+    count.live_device_bytes += bytes;
+    count.peak_device_bytes = std::max(count.peak_device_bytes, count.live_device_bytes);
+    return address;
+}
+
+bool free_buffer(void* address) {
+    const auto found = buffers.find(static_cast<char*>(address));
+    if (found == buffers.end() || !found->second.live) return false;
+    Buffer& buffer = found->second;
+    buffer.live = false;
+    count.live_device_bytes -= buffer.bytes;
+    const OpenArena open;
+    std::memset(buffer.address, 0xFF, buffer.bytes);
+    set_states(buffer.address, buffer.bytes, ByteState::kNone);
+#if defined(EMU_ASAN)
+    __asan_poison_memory_region(buffer.address, buffer.bytes);
+#endif
+    char* const first_page = buffer.address + (kPage - arena.offset(buffer.address) % kPage) % kPage;
+    char* const end_page =
+        buffer.address + buffer.bytes - arena.offset(buffer.address + buffer.bytes) % kPage;
+    if (first_page < end_page) {
+        const auto whole = static_cast<std::size_t>(end_page - first_page);
+        madvise(first_page, whole, MADV_DONTNEED);
+        if constexpr (kJudgesMemory) {  // zero pages are what kNone and an unused cell look like
+            madvise(arena.states + arena.offset(first_page), whole, MADV_DONTNEED);
+            madvise(arena.cells + arena.offset(first_page) / kCellGranule,
+                    whole / kCellGranule * sizeof(Cell), MADV_DONTNEED);
+        }
+    }
+    return true;
+}
+
+const Buffer* buffer_of(const void* address, std::size_t bytes) {
+    const auto* const begin = static_cast<const char*>(address);
+    const Buffer* const buffer = buffer_before(begin);
+    if (buffer == nullptr || !buffer->live || begin + bytes > buffer->address + buffer->bytes) return nullptr;
+    return buffer;
+}
+
+std::vector<Buffer> live_buffers() {
+    std::vector<Buffer> live;
+    for (const auto& [address, buffer] : buffers) {
+        if (buffer.live) live.push_back(buffer);
+    }
+    return live;
+}
+
+std::string describe_address(const void* address, std::size_t bytes) {
+    if (arena.base != nullptr && arena.holds(address)) {
+        return describe_device_address(static_cast<const char*>(address), bytes);
+    }
+    if (shared_arena().holds(address)) return "shared memory outside its arrays";
+    if (reinterpret_cast<std::uintptr_t>(address) < kPage) return "a null pointer";
+    return "host memory or another thread's local memory";
+}
+
+OpenArena::OpenArena() {
+    if (open_count++ == 0)
+        protect_arena();
+    else if (arena_end != 0)
+        protect_arena();
+}
+
+OpenArena::~OpenArena() {
+    if (--open_count == 0) protect_arena();
+}
+
+void set_compute_capability(int major, int minor) {
+    device().major = major;
+    device().minor = minor;
+}
+
+void set_device_memory(std::size_t bytes) {
+    device().memory_bytes = bytes;
+}
+
+}  // namespace emu
