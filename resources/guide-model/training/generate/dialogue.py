@@ -11,7 +11,7 @@ from .noise import Noise
 from .outside import Outside
 from .rounds import Round
 from .skills import Skills
-from .texts import DATA, load_mix, load_topics, read_patterns, read_sections
+from .texts import DATA, load_mix, load_topics, read_patterns, read_sections, read_synonyms
 
 COLUMNS = {"capital": 4, "word": 2, "opposite": 4}
 SKILLS = ("capital", "word", "opposite", "sum", "too_large", "count", "bigger", "parity", "neighbour", "longer", "spell", "rhyme")
@@ -25,6 +25,7 @@ class Texts:
         self.held = held or HeldOut()
         self.mix = load_mix(folder)
         self.patterns = read_patterns(folder / "patterns.txt")
+        self.synonyms = read_synonyms(folder / "synonyms.txt")
         self.sections = read_sections(folder / "pairs.txt", COLUMNS) | read_sections(folder / "rhymes.txt")
         self.sections["word"] = read_sections(folder / "words.txt", COLUMNS)["word"]
         self.values = read_sections(folder / "values.txt") | {"word": self.sections["word"]}
@@ -62,7 +63,7 @@ class Generator:
         self.rng = rng = random.Random(seed)
         self.texts = t = texts or shared_texts()
         self.topics, self.outside, self.mix, self.patterns = t.topics, t.outside, t.mix, t.patterns
-        self.noise = Noise(rng, t.patterns)
+        self.noise = Noise(rng, t.patterns, t.synonyms)
         self.names = Names(rng, t.names, t.held)
         self.skills = Skills(rng, t.patterns, t.sections, self.noise, t.held)
         self.copying = Copying(rng, t.patterns, self.names, t.sections["word"], self.noise, t.held)

@@ -7,12 +7,14 @@ HALF = str.maketrans("，。？！：“”", ",.?!:\"\"")
 CONTRACTED = (("what is", "what's"), ("i am", "i'm"), ("do not", "don't"), ("how is", "how's"), ("you are", "you're"), ("'", ""))
 SHORT = (("you", "u"), ("please", "pls"), ("are", "r"), ("because", "cuz"), ("what", "wat"), ("the", "teh"))
 NEIGHBOURS = {"a": "sq", "e": "wr", "i": "uo", "o": "ip", "n": "bm", "t": "ry", "s": "ad", "r": "et", "l": "k", "h": "gj"}
+SMALL = frozenset("a an the i is are do does can could would should please me my to of it that this you your have there".split())
+SMALL_HAN = re.compile("请问|一下|可以|能不能|能|我想|我要|怎样|怎么|如何|是什么|什么是|的|吗|呢|啊")
 CLOSED = "?？。.!！…~～"
 
 
 class Noise:
-    def __init__(self, rng, patterns):
-        self.rng = rng
+    def __init__(self, rng, patterns, synonyms):
+        self.rng, self.synonyms = rng, synonyms
         self.before, self.greeting = patterns["noise.before"], patterns["noise.greeting"]
         self.after, self.end, self.face = patterns["noise.after"], patterns["noise.end"], patterns["noise.face"]
 
@@ -37,8 +39,32 @@ class Noise:
         words[i] = rng.choice((w[:j] + w[j + 1:], w[:j] + w[j + 1] + w[j] + w[j + 2:], w[:j] + w[j] + w[j:], w[:j] + near + w[j + 1:]))
         return " ".join(words)
 
+    def reword(self, text, lang):
+        """One or two phrases exchanged for others of the same meaning; in English whole words only."""
+        rng = self.rng
+        space = " " if lang == "en" else ""
+        padded = space + text + space
+        found = [(phrase, group) for phrase, group in self.synonyms[lang] if space + phrase + space in padded]
+        found = [f for f in found if not any(f[0] != other and f[0] in other for other, _ in found)]
+        rng.shuffle(found)
+        for phrase, group in found[:1 + (rng.random() < 0.4)]:
+            padded = padded.replace(space + phrase + space, space + rng.choice(group) + space, 1)
+        return padded.strip(" ") if lang == "en" else padded
+
+    def keywords(self, text, lang):
+        """What is left of a question typed in a hurry: its small words are gone."""
+        if lang == "en":
+            kept = [w for w in text.split(" ") if w.lower() not in SMALL]
+            return " ".join(kept) if len(kept) >= 2 else text
+        kept = SMALL_HAN.sub("", text)
+        return kept if len(kept) >= 4 else text
+
     def spelling(self, text, lang):
         rng = self.rng
+        if rng.random() < 0.35:
+            text = self.reword(text, lang)
+        elif rng.random() < 0.06:
+            text = self.keywords(text, lang)
         if rng.random() < 0.3:
             if lang == "en":
                 for a, b in CONTRACTED:

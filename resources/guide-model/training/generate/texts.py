@@ -135,5 +135,11 @@ def load_topics(folder=DATA):
     return list(by_id.values()), scripts
 
 
+def read_synonyms(path):
+    """{lang: [(phrase, its group)]}: the phrases that may be exchanged, each with all words of its group."""
+    return {lang: [(phrase, group) for group in groups for phrase in group if lang == "en" or len(phrase) > 1]
+            for lang, groups in read_sections(path).items()}
+
+
 def load_mix(folder=DATA):
     return json.loads((folder / "mix.json").read_text(encoding="utf-8"))
