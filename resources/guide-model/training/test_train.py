@@ -19,7 +19,7 @@ ROUNDS = [("你好", "你好！"), ("What is 2 + 3?", "2 + 3 = 5."), ("My name i
 
 
 def trainer(seed=3):
-    o = argparse.Namespace(seed=seed, compile=False, tokenizer=TOKENIZER, segments=2, reuse=1, rate=2e-3, steps=10, minutes=0.0,
+    o = argparse.Namespace(seed=seed, compile=False, tokenizer=TOKENIZER, segments=2, reuse=1, drill=0.2, rate=2e-3, steps=10, minutes=0.0,
                            warmup=2)
     return train.Trainer(o, TINY)
 
@@ -67,6 +67,16 @@ class Encoding(unittest.TestCase):
             ids = inputs[2:] + ([] if targets[-1] == train.EOS else [targets[-1]])
             self.assertEqual(sp.decode(ids), wanted)
             self.assertEqual(inputs[:2], self.encoder.prefix)
+
+
+    def test_drills_repeat_ordinary_pieces(self):
+        for seed in range(40):
+            ids, marks = self.encoder.drill(random.Random(seed))
+            answer = [i for i, m in zip(ids, marks) if m][:-1]
+            self.assertEqual(ids[-1], train.EOS)
+            self.assertTrue(all(260 <= i < self.encoder.sp.get_piece_size() for i in answer))
+            prompt = " ".join(str(i) for i, m in zip(ids, marks) if not m)
+            self.assertIn(" " + " ".join(map(str, answer)) + " ", prompt)
 
 
 class Packing(unittest.TestCase):

@@ -23,6 +23,7 @@ HERE = Path(__file__).resolve().parent
 SEGMENT = 1152  # tokens; a multiple of each length below
 LENGTHS = (32, 48, 64, 96, 128, 144, 192, 288, 384, 576, 1152)
 SHARD = 3000  # dialogues generated at a time
+SAY_AGAIN = ("重复：", "请重复：", "跟我念：", "Repeat: ", "Say ", "repeat after me: ")
 
 
 def keep_memory():
@@ -81,6 +82,15 @@ class Encoder:
         return ids, marks
 
 
+    def drill(self, rng):
+        """As `dialogue`: pieces drawn at random to be said again. The shortest way to learn to copy, names above all."""
+        text = [rng.randrange(260, self.prefix[0] - 1) for _ in range(rng.choice((1, 2, 3, 4, 6, 8, 12, 16, 24)))]
+        head = self.sp.encode(f"[Round 1]\n\n问：{rng.choice(SAY_AGAIN)}")
+        prompt = self.prefix + head + text + self.inner("\n\n答：")
+        answer = text + [EOS]
+        return prompt + answer, [False] * len(prompt) + [True] * len(answer)
+
+
 def shift(ids, marks):
     """Inputs, targets and target marks of the same length. A negative id is a target only: it is no input."""
     inputs, targets, kinds = [], [], []
@@ -96,10 +106,11 @@ def shift(ids, marks):
 class Batches:
     """Batches of `segments` segments. A segment is SEGMENT tokens: rows of one length, one dialogue a row, filled up with zeros."""
 
-    def __init__(self, tokenizer, seed, segments=4, reuse=1, part=0.2, weight=0.5):
-        """Each dialogue is used `reuse` times; a part of the question's tokens counts, with a weight below the answer's 1."""
+    def __init__(self, tokenizer, seed, segments=4, reuse=1, drill=0.0, part=0.2, weight=0.5):
+        """Each dialogue is used `reuse` times, and a drill comes in its place with a chance of `drill`; a part of the question's
+        tokens counts, with a weight below the answer's 1."""
         self.encoder, self.seed, self.segments, self.reuse = Encoder(tokenizer), seed, segments, reuse
-        self.part, self.weight = part, weight
+        self.drill, self.part, self.weight = drill, part, weight
         self.rng = random.Random(seed)
         self.shard, self.at, self.shelf = 0, 0, []
         self.waiting = {n: [] for n in LENGTHS}
@@ -127,10 +138,13 @@ class Batches:
 
     def take(self):
         """Puts one dialogue in its row; longer ones than a segment are left out."""
-        if self.at == len(self.shelf):
-            self.load()
-        one = self.shelf[self.at]
-        self.at += 1
+        if self.rng.random() < self.drill:
+            one = shift(*self.encoder.drill(self.rng))
+        else:
+            if self.at == len(self.shelf):
+                self.load()
+            one = self.shelf[self.at]
+            self.at += 1
         self.dialogues += 1
         length = next((n for n in LENGTHS if n >= len(one[0])), None)
         if length is None:
@@ -220,7 +234,7 @@ class Trainer:
         mine = {id(p) for p in self.muon.parameters}
         rest = [p for p in self.model.parameters() if id(p) not in mine]
         self.adam = torch.optim.AdamW(rest, lr=o.rate, betas=(0.9, 0.98), weight_decay=0.0, fused=True)
-        self.batches = Batches(o.tokenizer, o.seed, o.segments, o.reuse)
+        self.batches = Batches(o.tokenizer, o.seed, o.segments, o.reuse, o.drill)
         self.mean = {k: v.detach().clone() for k, v in self.model.state_dict().items()}
         self.step_, self.seen, self.answers, self.elapsed = 0, 0, 0, 0.0
 
@@ -317,6 +331,7 @@ def options():
     p.add_argument("--minutes", type=float, default=0.0, help="0: no limit by the clock; with --steps the first to come ends it")
     p.add_argument("--segments", type=int, default=3, help=f"a batch is this many times {SEGMENT} tokens")
     p.add_argument("--reuse", type=int, default=1, help="times each dialogue is used")
+    p.add_argument("--drill", type=float, default=0.15, help="part of the dialogues replaced by random pieces to be repeated")
     p.add_argument("--rate", type=float, default=6e-3)
     p.add_argument("--warmup", type=int, default=100)
     p.add_argument("--threads", type=int, default=1)
