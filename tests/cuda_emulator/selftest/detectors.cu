@@ -126,8 +126,7 @@ __global__ void asynchronous_copy(Buffers b, int mistake) {
     float sum = 0.0F;
     for (int chunk = 0; chunk < 2; ++chunk) {
         if (thread_index() < kCount / 4) {
-            cp_async16(&tile[4 * thread_index()],
-                       b.x + 4 * thread_index());  // reported: refill | never awaited
+            cp_async16(&tile[4 * thread_index()], b.x + 4 * thread_index());  // reported: refill
         }
         cp_async_commit();
         if (mistake != kNoWait) cp_async_wait<0>();

@@ -84,8 +84,7 @@ inline glmchat::test::CheckResult expect_report(emu::Finding finding) {
 }
 
 std::vector<glmchat::test::Check> detector_checks();
-std::vector<glmchat::test::Check> layout_checks();
-std::vector<glmchat::test::Check> arithmetic_checks();
+std::vector<glmchat::test::Check> instruction_checks();
 std::vector<glmchat::test::Check> stream_checks();
 std::vector<glmchat::test::Check> graph_checks();
 std::vector<glmchat::test::Check> memory_checks();
