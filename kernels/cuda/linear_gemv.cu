@@ -20,7 +20,7 @@ namespace {
 
 constexpr int kWarps = 4;
 constexpr int kMaxRows = 4;
-constexpr int kMinBlocks =
+[[maybe_unused]] constexpr int kMinBlocks =
     3;  // per multiprocessor: leaves 168 registers to a thread, which none needs to exceed
 
 /// 16 bytes of a weight row are kCols columns, unpacked kPartCols at a time to keep registers free.

@@ -118,7 +118,7 @@ std::string shape_name(AttentionShape shape) {
 }
 
 // Many parts for few steps: some are empty.
-const std::vector<std::int32_t> kSplits = {1, 2, 5, 8};
+const std::vector<std::int32_t> kSplits = {1, 2, 7};
 
 const std::vector<NamedBatch>& long_batches() {
     static const std::vector<NamedBatch> kBatches = {{"long decode", 32, {{700, 1}, {3, 1}}}};

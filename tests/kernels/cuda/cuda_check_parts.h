@@ -13,5 +13,7 @@ std::vector<Check> cuda_elementwise_checks();
 std::vector<Check> cuda_rotary_checks();
 std::vector<Check> cuda_linear_checks();
 std::vector<Check> cuda_attention_checks();
+std::vector<Check> cuda_backend_checks();  ///< memory, recording and joining of stages, errors
+std::vector<Check> cuda_model_checks();    ///< whole models
 
 }  // namespace glmchat::test

@@ -107,7 +107,7 @@ const CaseTable kGemvTable = {{{1, 2}, {3, 16}, {5, 34}, {33, 48}, {64, 256}, {7
                               {1, 2, 3, 4, 5}};
 /// One feature; below, at, above half a block and a block; one warp's columns, all warps', a stage and a
 /// bit, two and a bit.
-const CaseTable kMmaTable = {{{1, 128}, {15, 256}, {16, 1024}, {31, 1152}, {33, 512}, {70, 640}, {64, 2176}},
+const CaseTable kMmaTable = {{{1, 128}, {15, 256}, {31, 1152}, {33, 640}, {64, 2176}},
                              {1, 2, 4, 5, 8, 9, 16}};
 
 CheckResult check_stored(LinearOp op, const WeightFormat& format, const CaseTable& table) {
@@ -274,10 +274,12 @@ std::vector<WeightFormat> mma_formats() {
     return formats;
 }
 
+/// The fused outputs are the same code for every format: float16 scales alone keep the table short.
 void add_checks(std::vector<Check>& checks, const std::string& name, LinearOp op, const WeightFormat& format,
                 const CaseTable& table, std::int64_t rotary_in_features) {
     const std::string suffix = " " + format_name(format);
     checks.push_back({name + suffix, [=, &table] { return check_stored(op, format, table); }});
+    if (format.scale_type != ElementType::kFloat16 || format.group_size == 24) return;
     checks.push_back({name + " swiglu" + suffix, [=, &table] { return check_swiglu(op, format, table); }});
     checks.push_back(
         {name + " rotary" + suffix, [=] { return check_rotary_batches(op, format, rotary_in_features); }});
