@@ -6,6 +6,7 @@ GLMCHAT_BUILD_PACKAGES=(
     qt6-base-dev qt6-declarative-dev qt6-tools-dev qt6-tools-dev-tools qt6-l10n-tools
     libgl-dev
     libsentencepiece-dev nlohmann-json3-dev libexpected-dev libfmt-dev libcli11-dev
+    libcmark-gfm-dev libcmark-gfm-extensions-dev
 )
 # To run the window: the QML modules it imports, SQLite for conversations, and a Chinese font.
 GLMCHAT_WINDOW_PACKAGES=(
