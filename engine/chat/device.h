@@ -23,7 +23,8 @@ struct DeviceChoice {
     std::string note;  ///< why this device when it is not the one one would expect; else ""
 };
 
-/// kAuto takes the best device this machine and this build can use and falls back to the CPU with a note.
+/// kAuto takes the CPU and says in the note why; CUDA, which has been run on an emulator only so far, is used
+/// when it is asked for.
 /// Errors: kUnsupported when the asked device cannot be used; the message says what is missing.
 Result<DeviceChoice> open_device(Device device, std::int32_t num_threads);
 

@@ -1,9 +1,8 @@
 // What surrounds a cuBLAS product y = x W^T of a long prefill: cuBLAS wants both operands in 16 bits.
 //
 //   round_activations   x16[i] = half(x[i] * scale)  or  bfloat16(x[i])     one thread per 4 elements
-//   expand_weight       w16[n][k] = half(q[n][k] * scale)                   one thread per 8 columns, grid (k
-//   / 2048, rows) add_bias            y[m][n] += bias[n]                                  one thread per
-//   column, grid (n / 256, rows)
+//   expand_weight       w16[n][k] = half(q[n][k] * scale)                   one thread per 8 columns of a row
+//   add_bias            y[m][n] += bias[n]                                  one thread per column of a row
 //
 // Bytes: round 4 read + 2 written per activation; expand 0.5 (INT4) or 1 (INT8) read + 2 written per weight,
 // for a tile of rows at a time that cuBLAS then finds in the second-level cache in part; bias 8 per element
