@@ -14,7 +14,7 @@ QByteArray toMarkdown(std::span<const ConversationDocument> conversations, const
 QByteArray toPlainText(std::span<const ConversationDocument> conversations, const ExportOptions& options);
 
 /// `text` in Markdown that stands under a heading of level 2: as it is where it can, else with its headings
-/// two levels lower, HTML blocks escaped and its last fence closed, else as source in a fence longer than any
+/// two levels lower, tags escaped and its last fence closed, else as source in a fence longer than any
 /// in it.
 QString embedMarkdown(const QString& text);
 

@@ -37,7 +37,7 @@ QString fenced(const QString& text) {
     return fence + QStringLiteral("markdown\n") + text + u'\n' + fence;
 }
 
-/// Rewrites a text line by line. Whether the result is right is for keepsMarkdownStructure() to say.
+/// Rewrites a text line by line. Whether the result is right is for examineMarkdown() to say.
 class HeadingDemoter {
   public:
     QString demote(const QString& text) {
@@ -50,7 +50,6 @@ class HeadingDemoter {
     void takeLine(const QString& line) {
         static const QRegularExpression kFence(QStringLiteral("^ {0,3}(`{3,}|~{3,})([^`]*)$"));
         static const QRegularExpression kUnderline(QStringLiteral("^ {0,3}(=+|-+)[ \t]*$"));
-        static const QRegularExpression kHtml(QStringLiteral("^( {0,3})<(?=[A-Za-z/!?])"));
         const QRegularExpressionMatch fence = kFence.match(line);
         if (!m_fence.isEmpty()) {
             if (fence.hasMatch() && fence.captured(1).startsWith(m_fence) &&
@@ -67,8 +66,21 @@ class HeadingDemoter {
                 u' ' + m_lines.last().trimmed();
             return;
         }
-        m_lines << QString(line).replace(kHtml, QStringLiteral("\\1\\<"));
+        m_lines << withTagsAsText(line);
         demoteHeading(m_lines.last());
+    }
+
+    /// "<smirk>" is text. Code may hold backslashes but not take any: lines with backticks are changed only
+    /// where a block of HTML would begin, indented ones never.
+    static QString withTagsAsText(QString line) {
+        static const QRegularExpression kIndented(QStringLiteral("^(?: {4}| {0,3}\t)"));
+        static const QRegularExpression kAnywhere(
+            QStringLiteral("(?<!\\\\)<(?=[A-Za-z/!?])(?![A-Za-z][A-Za-z0-9+.-]*:)"));
+        static const QRegularExpression kBlock(QStringLiteral(
+            "^( {0,3}(?:(?:[-+*]|[0-9]{1,9}[.)]|>)[ \t]+)*)<(?=[A-Za-z/!?])(?![A-Za-z][A-Za-z0-9+.-]*:)"));
+        if (kIndented.match(line).hasMatch()) return line;
+        if (line.contains(u'`')) return line.replace(kBlock, QStringLiteral("\\1\\<"));
+        return line.replace(kAnywhere, QStringLiteral("\\<"));
     }
 
     bool endsOneLineParagraph() const {
@@ -115,9 +127,12 @@ void appendConversation(QStringList& paragraphs, const Outline& outline, const E
 QString embedMarkdown(const QString& text) {
     static const QRegularExpression kBlankEnds(QStringLiteral("^(?:[ \t]*\n)+|\\s+$"));
     const QString clean = cleanText(text).remove(kBlankEnds);
-    if (keepsMarkdownStructure(clean)) return clean;
-    const QString demoted = HeadingDemoter().demote(clean);
-    return keepsMarkdownStructure(demoted) ? demoted : fenced(clean);
+    if (const MarkdownTraits traits = examineMarkdown(clean);
+        traits.keepsStructure && !traits.hasInlineHtml) {
+        return clean;
+    }
+    const QString lowered = HeadingDemoter().demote(clean);
+    return examineMarkdown(lowered).keepsStructure ? lowered : fenced(clean);
 }
 
 QByteArray toMarkdown(std::span<const ConversationDocument> conversations, const ExportOptions& options) {

@@ -89,12 +89,20 @@ void showPictureAsLink(cmark_node* picture) {
     replaceNode(picture, link);
 }
 
+/// The page's own headings are of levels 1 and 2.
+void lowerHeading(cmark_node* heading) {
+    constexpr int kLowest = 6;
+    const int level = cmark_node_get_heading_level(heading) + kHighestHeading - 1;
+    cmark_node_set_heading_level(heading, std::min(level, kLowest));
+}
+
 void makeHarmless(const std::vector<PlacedNode>& nodes) {
     for (const PlacedNode& placed : nodes) {
         const cmark_node_type type = cmark_node_get_type(placed.node);
         if (type == CMARK_NODE_HTML_BLOCK) showHtmlAsText(placed.node, CMARK_NODE_CODE_BLOCK);
         if (type == CMARK_NODE_HTML_INLINE) showHtmlAsText(placed.node, CMARK_NODE_TEXT);
         if (type == CMARK_NODE_IMAGE) showPictureAsLink(placed.node);
+        if (type == CMARK_NODE_HEADING) lowerHeading(placed.node);
     }
 }
 
@@ -120,18 +128,19 @@ QByteArray escapeHtml(QStringView text) {
     return text.toString().toHtmlEscaped().toUtf8();
 }
 
-bool keepsMarkdownStructure(const QString& markdown) {
+MarkdownTraits examineMarkdown(const QString& markdown) {
     const Parser parser = makeParser();
     const Node root = parse(parser.get(), markdown.toUtf8() + kSentinel);
-    const std::vector<PlacedNode> nodes = nodesOf(root.get());
     cmark_node* last = cmark_node_last_child(root.get());
-    if (cmark_node_get_type(last) != CMARK_NODE_HEADING) return false;
-    return std::all_of(nodes.begin(), nodes.end(), [last](const PlacedNode& placed) {
+    MarkdownTraits traits{cmark_node_get_type(last) == CMARK_NODE_HEADING, false};
+    for (const PlacedNode& placed : nodesOf(root.get())) {
         const cmark_node_type type = cmark_node_get_type(placed.node);
-        if (type == CMARK_NODE_HTML_BLOCK) return false;
-        return type != CMARK_NODE_HEADING || placed.node == last ||
-               cmark_node_get_heading_level(placed.node) >= kHighestHeading;
-    });
+        const bool isHighHeading = type == CMARK_NODE_HEADING && placed.node != last &&
+                                   cmark_node_get_heading_level(placed.node) < kHighestHeading;
+        if (isHighHeading || type == CMARK_NODE_HTML_BLOCK) traits.keepsStructure = false;
+        if (type == CMARK_NODE_HTML_INLINE) traits.hasInlineHtml = true;
+    }
+    return traits;
 }
 
 }  // namespace glmchat
