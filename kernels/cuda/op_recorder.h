@@ -11,7 +11,7 @@
 namespace glmchat::kernels::cuda {
 
 /// Collects the launches of a forward pass and runs them together: one by one, or as a CUDA graph. A decode
-/// step of ChatGLM2-6B is about 200 launches of a few microseconds each, so the time to start them is a
+/// step of ChatGLM2-6B is about 250 launches of a few microseconds each, so the time to start them is a
 /// large part of a step unless a graph starts them all.
 ///
 /// A graph is kept with the signature of its launches: kernels and every argument by value. The same pass

@@ -14,7 +14,7 @@
 /// positions, slots, block tables) is read from device memory.
 ///
 /// Activations are float32 because they are small: a decode step of ChatGLM2-6B reads 3.4 to 12 GB of
-/// weights and moves 28 layers * about 0.6 MB of activations, most of it within the second-level cache. In
+/// weights and moves 28 layers * about 0.3 MB of activations, most of it within the second-level cache. In
 /// return nothing overflows, whatever the checkpoint's type, and every kernel can be compared with the
 /// reference directly.
 namespace glmchat::kernels::cuda {
