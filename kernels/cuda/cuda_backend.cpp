@@ -197,27 +197,42 @@ void CudaBackend::begin_forward(const RaggedBatch& batch) {
         indices_ = {};
         indices_ = DeviceMemory(2 * most * sizeof(std::int32_t));
     }
-    indices_used_ = 0;
     row_ids_used_ = 0;
-    tokens_per_tile_ = 0;
     query_starts_.assign(batch.query_starts.begin(), batch.query_starts.end());
     replays_ = num_tokens == num_sequences && batch.num_tokens() <= kMaxMmaRows;
     batch_ = {};
     batch_.num_tokens = batch.num_tokens();
     batch_.max_blocks_per_sequence = stride;
-    batch_.token_ids = upload_indices(batch.token_ids);
-    batch_.positions = upload_indices(batch.positions);
-    batch_.sequence_ids = upload_indices(batch.sequence_ids);
-    batch_.kv_slots = upload_indices(batch.kv_slots);
-    batch_.block_tables = upload_indices(padded_tables(batch, stride));
+    host_indices_.clear();
+    batch_.token_ids = pack_indices(batch.token_ids);
+    batch_.positions = pack_indices(batch.positions);
+    batch_.sequence_ids = pack_indices(batch.sequence_ids);
+    batch_.kv_slots = pack_indices(batch.kv_slots);
+    batch_.block_tables = pack_indices(padded_tables(batch, stride));
+    if (tokens_per_tile_ != 0) pack_tiles();
+    upload_packed(0);
 }
 
-const std::int32_t* CudaBackend::upload_indices(std::span<const std::int32_t> indices) {
-    std::int32_t* place = static_cast<std::int32_t*>(indices_.data()) + indices_used_;
-    indices_used_ += padded(indices.size());
-    assert(indices_used_ * sizeof(std::int32_t) <= indices_.size_bytes());
-    staging_.upload(place, indices.data(), indices.size_bytes());
-    return place;
+const std::int32_t* CudaBackend::pack_indices(std::span<const std::int32_t> indices) {
+    const std::size_t place = host_indices_.size();
+    host_indices_.insert(host_indices_.end(), indices.begin(), indices.end());
+    host_indices_.resize(padded(host_indices_.size()));
+    assert(host_indices_.size() * sizeof(std::int32_t) <= indices_.size_bytes());
+    return static_cast<const std::int32_t*>(indices_.data()) + place;
+}
+
+void CudaBackend::pack_tiles() {
+    std::vector<std::int32_t> numbers;
+    for (const AttentionTile& tile : attention_tiles(query_starts_, tokens_per_tile_)) {
+        numbers.insert(numbers.end(), {tile.first_token, tile.num_tokens});
+    }
+    batch_.num_tiles = static_cast<std::int32_t>(numbers.size() / 2);
+    batch_.tiles = reinterpret_cast<const AttentionTile*>(pack_indices(numbers));
+}
+
+void CudaBackend::upload_packed(std::size_t first) {
+    const std::span<const std::int32_t> packed = std::span(host_indices_).subspan(first);
+    staging_.upload(static_cast<std::int32_t*>(indices_.data()) + first, packed.data(), packed.size_bytes());
 }
 
 const std::int32_t* CudaBackend::upload_row_ids(std::span<const std::int32_t> rows) {
@@ -236,17 +251,15 @@ const std::int32_t* CudaBackend::upload_row_ids(std::span<const std::int32_t> ro
     return place;
 }
 
-/// Tiles depend on the heads, which begin_forward does not know: made for the first attention of a pass.
-void CudaBackend::make_tiles(const AttentionShape& shape) {
+/// Tiles depend on the heads, which the first begin_forward does not know yet; later ones upload them with
+/// the rest.
+void CudaBackend::prepare_tiles(const AttentionShape& shape) {
     const std::int32_t tokens_per_tile = attention_tokens_per_tile(shape);
     if (tokens_per_tile == tokens_per_tile_) return;
     tokens_per_tile_ = tokens_per_tile;
-    const std::vector<AttentionTile> tiles = attention_tiles(query_starts_, tokens_per_tile);
-    std::vector<std::int32_t> numbers;
-    for (const AttentionTile& tile : tiles)
-        numbers.insert(numbers.end(), {tile.first_token, tile.num_tokens});
-    batch_.tiles = reinterpret_cast<const AttentionTile*>(upload_indices(numbers));
-    batch_.num_tiles = static_cast<std::int32_t>(tiles.size());
+    const std::size_t first = host_indices_.size();
+    pack_tiles();
+    upload_packed(first);
 }
 
 void CudaBackend::flush() {
@@ -386,7 +399,7 @@ void CudaBackend::attention(Tensor qkv, const AttentionShape& shape,
     assert(qkv.rows == batch.num_tokens() && qkv.cols == shape.qkv_cols());
     assert(context.rows == qkv.rows && context.cols == shape.query_cols());
     record_pending();
-    make_tiles(shape);
+    prepare_tiles(shape);
     AttentionArguments arguments{qkv.as_float(), context.as_float(), shape, batch_, cache, layer};
     arguments.partials = static_cast<float*>(partials_.data());
     const bool on_tensor_cores = attention_mma_supports(shape, cache);

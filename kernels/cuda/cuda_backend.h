@@ -67,10 +67,14 @@ class CudaBackend final : public Backend {
     void record_pending();
     void record_linear(const LinearArguments& arguments);
     void flush();
-    /// Device copies that live until the next forward pass.
-    const std::int32_t* upload_indices(std::span<const std::int32_t> indices);
+    /// Adds an array to what upload_packed() will copy. @return its place on the device
+    const std::int32_t* pack_indices(std::span<const std::int32_t> indices);
+    void pack_tiles();
+    /// Copies what was packed from `first` on: one copy, not one per array.
+    void upload_packed(std::size_t first);
+    void prepare_tiles(const AttentionShape& shape);
+    /// A device copy that lives until the next forward pass.
     const std::int32_t* upload_row_ids(std::span<const std::int32_t> rows);
-    void make_tiles(const AttentionShape& shape);
 
     const int device_;
     int num_multiprocessors_ = 0;
@@ -84,11 +88,11 @@ class CudaBackend final : public Backend {
     DeviceMemory partials_;  ///< of attention over long contexts
 
     DeviceBatch batch_;
+    std::vector<std::int32_t> host_indices_;  ///< as in indices_
     std::vector<std::int32_t> query_starts_;
     bool replays_ = false;  ///< the next flush is a whole decode step, worth a graph
-    std::size_t indices_used_ = 0;
     std::size_t row_ids_used_ = 0;
-    std::int32_t tokens_per_tile_ = 0;  ///< of the tiles in indices_; 0: none yet
+    std::int32_t tokens_per_tile_ = 0;  ///< as the heads of the last attention want it; 0: none yet
 
     std::optional<LinearArguments> pending_linear_;
     std::optional<Gather> pending_gather_;
