@@ -2,10 +2,12 @@
 
 #include "cuda_emulator/control.h"
 #include "tests/kernels/cuda/cuda_check_parts.h"
+#include "tests/kernels/cuda/device_memory.h"
 #include "tests/kernels/test_data.h"
 
 #include "kernels/backend.h"
 #include "kernels/cuda/cuda_backend.h"
+#include "kernels/cuda/op_recorder.h"
 #include "kernels/half.h"
 
 /// What CudaBackend adds to the kernels: memory, recording and joining of stages, errors.
@@ -170,6 +172,53 @@ CheckResult check_gather() {
     return difference.empty() ? passed() : failed(difference);
 }
 
+/// A pass with a known signature is replayed without asking for its launches again; others are captured, and
+/// the oldest of many given up.
+CheckResult check_recorder() {
+    const Stream stream;
+    const DeviceArray<float> sum(std::vector<float>(4, 0.0F), stream);
+    const DeviceArray<float> one(std::vector<float>(4, 1.0F), stream);
+    kernels::cuda::OpRecorder recorder(stream);
+    int num_launches = 0;
+    const auto pass = [&](std::uint64_t signature, bool as_graph) {
+        recorder.add("an addition", {signature}, [&](cudaStream_t on) {
+            ++num_launches;
+            return kernels::cuda::add(sum.data(), one.data(), 4, on);
+        });
+        recorder.flush(as_graph);
+    };
+    pass(1, true);
+    pass(1, true);
+    if (num_launches != 1) return failed("a known pass was captured again");
+    pass(1, false);
+    if (num_launches != 2) return failed("a pass that is no graph was not launched");
+    for (std::uint64_t signature = 2; signature < 20; ++signature) pass(signature, true);
+    if (num_launches != 20) return failed("a new pass was not captured");
+    pass(1, true);
+    if (num_launches != 21) return failed("the oldest graph was kept");
+    return sum.download(stream) == std::vector<float>(4, 22.0F) ? passed()
+                                                                : failed("a pass did not run once");
+}
+
+/// A launch that fails while it is captured ends the capture; the stream can be used again.
+CheckResult check_failed_capture() {
+    const Stream stream;
+    kernels::cuda::OpRecorder recorder(stream);
+    recorder.add("a stage", {1}, [](cudaStream_t) { return cudaErrorInvalidValue; });
+    try {
+        recorder.flush(true);
+        return failed("nothing was thrown");
+    } catch (const BackendError& error) {
+        if (error.kind != BackendError::Kind::kDeviceFailure) return failed("wrong kind");
+    }
+    const DeviceArray<float> sum(std::vector<float>(4, 1.0F), stream);
+    recorder.add("an addition", {1},
+                 [&](cudaStream_t on) { return kernels::cuda::add(sum.data(), sum.data(), 4, on); });
+    recorder.flush(true);
+    return sum.download(stream) == std::vector<float>(4, 2.0F) ? passed()
+                                                               : failed("the next pass went wrong");
+}
+
 /// More gathered rows than the index memory holds at first.
 CheckResult check_many_gathers() {
     CudaBackend backend(0);
@@ -193,6 +242,8 @@ std::vector<Check> cuda_backend_checks() {
                                  {"backend/each allocation of the start fails", check_failing_start},
                                  {"backend/vectors become float32", check_prepare_vector},
                                  {"backend/gather_rows", check_gather},
+                                 {"backend/graphs are replayed", check_recorder},
+                                 {"backend/failed capture", check_failed_capture},
                                  {"backend/many gathered rows", check_many_gathers}};
     for (const WeightFormat& format : all_weight_formats()) {
         if (format.group_size == 24 || format.group_size == 32) continue;
