@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include "tests/kernels/cuda/cuda_check_parts.h"
@@ -44,6 +45,30 @@ using AttentionOp = cudaError_t (*)(const AttentionArguments& arguments, cudaStr
 /// are up to 5. Plain halves of q would be off by 500 times as much.
 constexpr double kTolerance = 2e-5;
 
+/// NaN wherever no token of the batch may look: what has weight 0 must not be read either, as 0 * NaN is NaN.
+std::vector<std::byte> visible_cache(const KvCacheView& view, const kernels::RaggedBatch& batch,
+                                     RandomData& random) {
+    const std::vector<std::byte> numbers = random_cache(view, random);
+    std::vector<std::byte> cache(numbers.size(), std::byte{0xFF});  // all bits set: NaN in either type
+    const std::size_t row_bytes = kernels::element_bytes(view.type, view.head_dim);
+    for (std::int32_t sequence = 0; sequence < batch.num_sequences(); ++sequence) {
+        const auto last_token =
+            static_cast<std::size_t>(batch.query_starts[static_cast<std::size_t>(sequence) + 1] - 1);
+        for (std::int32_t slot = 0; slot <= batch.kv_slots[last_token]; ++slot) {
+            const auto table = static_cast<std::size_t>(sequence * batch.max_blocks_per_sequence);
+            const std::int32_t block =
+                batch.block_tables[table + static_cast<std::size_t>(slot / view.block_size)];
+            for (std::int32_t i = 0; i < 2 * view.num_kv_heads; ++i) {
+                const std::int64_t element = view.offset(kLayer, block, i % 2, i / 2, slot % view.block_size);
+                const std::size_t first = kernels::element_bytes(view.type, element);
+                std::copy_n(numbers.begin() + static_cast<std::ptrdiff_t>(first), row_bytes,
+                            cache.begin() + static_cast<std::ptrdiff_t>(first));
+            }
+        }
+    }
+    return cache;
+}
+
 std::string check_batch(AttentionOp op, AttentionShape shape, ElementType kv_type, const NamedBatch& named,
                         std::int32_t num_splits, float query_size, double tolerance, double& largest) {
     const Stream stream;
@@ -52,7 +77,7 @@ std::string check_batch(AttentionOp op, AttentionShape shape, ElementType kv_typ
     const std::int64_t rows = batch.view().num_tokens();
     KvCacheView cache = {
         nullptr, kv_type, kLayers, batch.num_blocks(), named.block_size, shape.num_kv_heads, shape.head_dim};
-    std::vector<std::byte> cache_bytes = random_cache(cache, random);
+    std::vector<std::byte> cache_bytes = visible_cache(cache, batch.view(), random);
     std::vector<float> qkv = random.normal(rows * shape.qkv_cols(), query_size);
     std::vector<float> expected(static_cast<std::size_t>(rows * shape.query_cols()));
 
