@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <ranges>
 
 #include "app/transfer/message_list_import.h"
 
@@ -84,8 +83,8 @@ class MappingImport {
             const QString parentId = take(step.id, node, step.parentId) ? step.id : step.parentId;
             const JsonArray* children = arrayMember(node, u"children");
             if (!children) continue;
-            for (const JsonNode& child : *children | std::views::reverse) {
-                if (child.string()) steps << Step{*child.string(), parentId};
+            for (auto child = children->crbegin(); child != children->crend(); ++child) {
+                if (child->string()) steps << Step{*child->string(), parentId};
             }
         }
     }

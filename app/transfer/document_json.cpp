@@ -13,6 +13,8 @@ struct EnumName {
     Enum value;
     QStringView name;
 };
+template <typename Enum, std::size_t N>
+EnumName(Enum, const char16_t (&)[N]) -> EnumName<Enum>;
 constexpr std::array kRoles{EnumName{DocumentRole::User, u"user"},
                             EnumName{DocumentRole::Assistant, u"assistant"}};
 constexpr std::array kStatuses{

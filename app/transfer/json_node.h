@@ -23,15 +23,20 @@ class JsonNode {
         bool operator==(const Number&) const = default;
     };
 
-    JsonNode() = default;  ///< null
-    explicit JsonNode(bool value) : m_value(value) {}
+    JsonNode();  ///< null
+    explicit JsonNode(bool value);
     explicit JsonNode(qint64 value);
     explicit JsonNode(
         double value);  ///< shortest digits that give the same double; null for NaN and infinities
-    explicit JsonNode(Number number) : m_value(std::move(number)) {}
-    explicit JsonNode(QString value) : m_value(std::move(value)) {}
-    explicit JsonNode(JsonArray value) : m_value(std::move(value)) {}
-    explicit JsonNode(JsonObject value) : m_value(std::move(value)) {}
+    explicit JsonNode(Number number);
+    explicit JsonNode(QString value);
+    explicit JsonNode(JsonArray value);
+    explicit JsonNode(JsonObject value);
+    JsonNode(const JsonNode&);
+    JsonNode(JsonNode&&) noexcept;
+    JsonNode& operator=(const JsonNode&);
+    JsonNode& operator=(JsonNode&&) noexcept;
+    ~JsonNode();
 
     bool isNull() const { return std::holds_alternative<std::monostate>(m_value); }
     const bool* boolean() const { return std::get_if<bool>(&m_value); }
@@ -53,6 +58,19 @@ struct JsonMember {
     JsonNode value;
     bool operator==(const JsonMember&) const = default;
 };
+
+// Here, where JsonMember is complete.
+inline JsonNode::JsonNode() = default;
+inline JsonNode::JsonNode(bool value) : m_value(value) {}
+inline JsonNode::JsonNode(Number number) : m_value(std::move(number)) {}
+inline JsonNode::JsonNode(QString value) : m_value(std::move(value)) {}
+inline JsonNode::JsonNode(JsonArray value) : m_value(std::move(value)) {}
+inline JsonNode::JsonNode(JsonObject value) : m_value(std::move(value)) {}
+inline JsonNode::JsonNode(const JsonNode&) = default;
+inline JsonNode::JsonNode(JsonNode&&) noexcept = default;
+inline JsonNode& JsonNode::operator=(const JsonNode&) = default;
+inline JsonNode& JsonNode::operator=(JsonNode&&) noexcept = default;
+inline JsonNode::~JsonNode() = default;
 
 /// The value of `key`, or null.
 const JsonNode* findMember(const JsonObject& object, QStringView key);

@@ -28,12 +28,14 @@ pre, code { font-family: "DejaVu Sans Mono", "Noto Sans Mono CJK SC", monospace;
 th, td { padding: 3px; }
 )";
 
-/// Fonts that between them have Latin and Chinese on every system we know.
+/// Fonts that between them have Latin and Chinese on every system we know. Latin stands first: digits drawn
+/// from a Chinese font cannot be copied out of the file as digits.
 QFont textFont() {
-    QFont font(QStringLiteral("Noto Sans CJK SC"), kTextPoints);
-    font.setFamilies({QStringLiteral("Noto Sans CJK SC"), QStringLiteral("Noto Sans"),
-                      QStringLiteral("PingFang SC"), QStringLiteral("Microsoft YaHei"),
-                      QStringLiteral("DejaVu Sans")});
+    QFont font;
+    font.setPointSize(kTextPoints);
+    font.setFamilies({QStringLiteral("Noto Sans"), QStringLiteral("DejaVu Sans"), QStringLiteral("Segoe UI"),
+                      QStringLiteral("Helvetica Neue"), QStringLiteral("Noto Sans CJK SC"),
+                      QStringLiteral("PingFang SC"), QStringLiteral("Microsoft YaHei")});
     return font;
 }
 
@@ -45,6 +47,11 @@ QByteArray heading(const QString& text, const QString& facts) {
     QByteArray html = "<h2>" + escapeHtml(text) + "</h2>\n";
     if (!facts.isEmpty()) html += "<p class=\"facts\">" + escapeHtml(facts) + "</p>\n";
     return html;
+}
+
+/// QTextDocument would make a line, or an item of a list, of the line end after the last line of code.
+QByteArray answerHtml(const QString& markdown) {
+    return markdownToHtml(markdown).replace("\n</code></pre>", "</code></pre>");
 }
 
 /// The subset of HTML that QTextDocument draws.
@@ -59,7 +66,7 @@ QByteArray conversationHtml(const Outline& outline, const ExportOptions& options
     }
     for (const Outline::Message& message : outline.messages) {
         html += heading(message.heading, message.facts);
-        html += message.role == DocumentRole::User ? paragraphs(message.text) : markdownToHtml(message.text);
+        html += message.role == DocumentRole::User ? paragraphs(message.text) : answerHtml(message.text);
     }
     return html;
 }
