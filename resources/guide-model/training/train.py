@@ -23,6 +23,7 @@ HERE = Path(__file__).resolve().parent
 SEGMENT = 1152  # tokens; a multiple of each length below
 LENGTHS = (32, 48, 64, 96, 128, 144, 192, 288, 384, 576, 1152)
 SHARD = 3000  # dialogues generated at a time
+PRACTICE = 0.7  # part of the dialogues replaced by drills during the steps of practice
 SAY_AGAIN = ("重复：", "请重复：", "跟我念：", "Repeat: ", "Say ", "repeat after me: ")
 
 
@@ -52,7 +53,7 @@ class Encoder:
         return ids[ids.index(self.guard) + 1:]
 
     def question(self, text, first, rng):
-        """Ids of a round's head; rng, when given, cuts the text at random places, so that words come in other pieces too."""
+        """Ids of a round's head; rng, when given, cuts the text at random places: words come in other pieces too."""
         if rng is None:
             return self.sp.encode(text) if first else self.inner(text)
         ids, at = [], 0
@@ -64,12 +65,15 @@ class Encoder:
         return ids
 
     def dialogue(self, rounds, rng):
-        """(ids, marks): marks tell answers (True) from questions. A negative id is the end mark of an answer that is not the
-        last: a target, but not part of the history."""
+        """(ids, marks): marks tell answers (True) from questions.
+
+        A negative id is the end mark of an answer that is not the last: a target, but not part of the history.
+        """
         cut = rng if rng.random() < 0.15 else None
         if len(rounds) > 1 and rng.random() < 0.25:  # the whole prompt as one string, as after a restart
             past = "".join(f"[Round {i}]\n\n问：{q}\n\n答：{a}\n\n" for i, (q, a) in enumerate(rounds[:-1], 1))
-            prompt = self.prefix + self.question(f"{past}[Round {len(rounds)}]\n\n问：{rounds[-1][0]}\n\n答：", True, cut)
+            head = f"[Round {len(rounds)}]\n\n问：{rounds[-1][0]}\n\n答："
+            prompt = self.prefix + self.question(past + head, True, cut)
             answer = self.inner(rounds[-1][1]) + [EOS]
             return prompt + answer, [False] * len(prompt) + [True] * len(answer)
         ids, marks = list(self.prefix), [False] * len(self.prefix)
@@ -104,11 +108,13 @@ def shift(ids, marks):
 
 
 class Batches:
-    """Batches of `segments` segments. A segment is SEGMENT tokens: rows of one length, one dialogue a row, filled up with zeros."""
+    """Batches of `segments` segments of SEGMENT tokens: rows of one length, one dialogue a row, filled up with zeros."""
 
     def __init__(self, tokenizer, seed, segments=4, reuse=1, drill=0.0, part=0.2, weight=0.5):
-        """Each dialogue is used `reuse` times, and a drill comes in its place with a chance of `drill`; a part of the question's
-        tokens counts, with a weight below the answer's 1."""
+        """Each dialogue is used `reuse` times, and a drill comes in its place with a chance of `drill`.
+
+        A part of the question's tokens counts, with a weight below the answer's 1.
+        """
         self.encoder, self.seed, self.segments, self.reuse = Encoder(tokenizer), seed, segments, reuse
         self.drill, self.part, self.weight = drill, part, weight
         self.rng = random.Random(seed)
@@ -117,8 +123,8 @@ class Batches:
         self.ready, self.dialogues = [], 0
 
     def state(self):
-        return {"shard": self.shard, "at": self.at, "waiting": self.waiting, "ready": self.ready, "dialogues": self.dialogues,
-                "rng": self.rng.getstate()}
+        return {"shard": self.shard, "at": self.at, "waiting": self.waiting, "ready": self.ready,
+                "dialogues": self.dialogues, "rng": self.rng.getstate()}
 
     def restore(self, state):
         self.waiting, self.ready, self.dialogues = state["waiting"], state["ready"], state["dialogues"]
@@ -195,7 +201,8 @@ class Muon:
     def __init__(self, model, decay=0.05, momentum=0.95):
         c = model.config
         d = c["kv_channels"]
-        parts = {"query_key_value": (c["num_attention_heads"] * d, c["multi_query_group_num"] * d, c["multi_query_group_num"] * d),
+        key = c["multi_query_group_num"] * d
+        parts = {"query_key_value": (c["num_attention_heads"] * d, key, key),
                  "dense_h_to_4h": (c["ffn_hidden_size"], c["ffn_hidden_size"])}
         groups = {}
         for name, p in model.named_parameters():
@@ -234,14 +241,14 @@ class Trainer:
         mine = {id(p) for p in self.muon.parameters}
         rest = [p for p in self.model.parameters() if id(p) not in mine]
         self.adam = torch.optim.AdamW(rest, lr=o.rate, betas=(0.9, 0.98), weight_decay=0.0, fused=True)
-        self.batches = Batches(o.tokenizer, o.seed, o.segments, o.reuse, o.drill)
+        self.batches = Batches(o.tokenizer, o.seed, o.segments, o.reuse)
         self.mean = {k: v.detach().clone() for k, v in self.model.state_dict().items()}
         self.step_, self.seen, self.answers, self.elapsed = 0, 0, 0, 0.0
 
     def state(self):
-        return {"model": self.model.state_dict(), "mean": self.mean, "adam": self.adam.state_dict(), "momenta": self.muon.momenta,
-                "batches": self.batches.state(), "step": self.step_, "seen": self.seen, "answers": self.answers,
-                "elapsed": self.elapsed}
+        return {"model": self.model.state_dict(), "mean": self.mean, "adam": self.adam.state_dict(),
+                "momenta": self.muon.momenta, "batches": self.batches.state(), "step": self.step_, "seen": self.seen,
+                "answers": self.answers, "elapsed": self.elapsed}
 
     def restore(self, state):
         self.model.load_state_dict(state["model"])
@@ -258,6 +265,8 @@ class Trainer:
         """One step; the mean cross-entropy of the answers' tokens."""
         begun = time.time()
         rate = self.options.rate * rate_part(self.step_, min(1.0, self.done()), self.options.warmup)
+        first, last = self.options.practice
+        self.batches.drill = PRACTICE if first <= self.step_ < last else self.options.drill
         ids, segments, places, targets, weights = self.batches.next()
         loss, each = self.model.loss(ids, segments, places, targets, weights)
         self.adam.zero_grad(set_to_none=True)
@@ -328,10 +337,12 @@ def options():
     p.add_argument("--tokenizer", type=Path, default=HERE.parent / "tokenizer.model")
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--steps", type=int, default=0, help="0: no limit by steps")
-    p.add_argument("--minutes", type=float, default=0.0, help="0: no limit by the clock; with --steps the first to come ends it")
+    p.add_argument("--minutes", type=float, default=0.0, help="0: no limit by the clock; the first limit ends it")
     p.add_argument("--segments", type=int, default=3, help=f"a batch is this many times {SEGMENT} tokens")
     p.add_argument("--reuse", type=int, default=1, help="times each dialogue is used")
-    p.add_argument("--drill", type=float, default=0.15, help="part of the dialogues replaced by random pieces to be repeated")
+    p.add_argument("--drill", type=float, default=0.1, help="part of the dialogues replaced by copying drills")
+    p.add_argument("--practice", type=int, nargs=2, default=(400, 600), metavar=("FIRST", "LAST"),
+                   help=f"steps in which that part is {PRACTICE}: copying comes at once instead of late")
     p.add_argument("--rate", type=float, default=6e-3)
     p.add_argument("--warmup", type=int, default=100)
     p.add_argument("--threads", type=int, default=1)
