@@ -4,20 +4,13 @@
 #include <algorithm>
 
 #include "app/chat/answer_text.h"
+#include "app/storage/conversation_commands.h"
 
 namespace glmchat {
 namespace {
 
-constexpr int kSqliteFull = 13;
-
-QVariant idOrNull(const QString& id) {
-    return id.isEmpty() ? QVariant(QMetaType::fromType<QString>()) : QVariant(id);
-}
-
-/// A null QString would be stored as NULL.
-QString notNull(const QString& text) {
-    return text.isNull() ? QStringLiteral("") : text;
-}
+constexpr qsizetype kSnippetLength = 120;
+constexpr qint64 kMsPerDay = 24LL * 60 * 60 * 1000;
 
 template <typename Enum>
 Enum enumFrom(const QVariant& stored, Enum last, Enum fallback) {
@@ -53,7 +46,32 @@ MessageRecord messageFrom(const QSqlQuery& query) {
     answer.firstTokenMs = query.value(QStringLiteral("first_token_ms")).toDouble();
     answer.decodeMs = query.value(QStringLiteral("decode_ms")).toDouble();
     answer.stopReason = query.value(QStringLiteral("stop_reason")).toString();
+    answer.modelHash = query.value(QStringLiteral("model_hash")).toString();
+    answer.minP = query.value(QStringLiteral("min_p")).toDouble();
+    answer.presencePenalty = query.value(QStringLiteral("presence_penalty")).toDouble();
+    answer.frequencyPenalty = query.value(QStringLiteral("frequency_penalty")).toDouble();
+    message.pinned = query.value(QStringLiteral("pinned")).toBool();
     return message;
+}
+
+ConversationRecord conversationFrom(const QSqlQuery& query) {
+    ConversationRecord conversation;
+    conversation.id = query.value(QStringLiteral("id")).toString();
+    conversation.title = query.value(QStringLiteral("title")).toString();
+    conversation.titleSource =
+        enumFrom(query.value(QStringLiteral("title_source")), TitleSource::User, TitleSource::Automatic);
+    conversation.draft = query.value(QStringLiteral("draft")).toString();
+    conversation.createdMs = query.value(QStringLiteral("created_ms")).toLongLong();
+    conversation.changedMs = query.value(QStringLiteral("changed_ms")).toLongLong();
+    conversation.systemPrompt = query.value(QStringLiteral("system_prompt")).toString();
+    conversation.pinned = query.value(QStringLiteral("pinned")).toBool();
+    conversation.folder = query.value(QStringLiteral("folder")).toString();
+    conversation.trashedMs = query.value(QStringLiteral("trashed_ms")).toLongLong();
+    conversation.unread = query.value(QStringLiteral("unread")).toBool();
+    conversation.scrollMessageId = query.value(QStringLiteral("scroll_message_id")).toString();
+    conversation.scrollOffset = query.value(QStringLiteral("scroll_offset")).toDouble();
+    conversation.selectedMessageId = query.value(QStringLiteral("selected_message_id")).toString();
+    return conversation;
 }
 
 /// What a killed program left half done.
@@ -63,157 +81,187 @@ void markInterrupted(MessageRecord& message) {
     message.answer.stopReason = QStringLiteral("interrupted");
 }
 
+/// "" when there is nothing to quote.
+QString snippetOf(const QList<MessageRecord>& messages) {
+    const auto last = std::find_if(messages.rbegin(), messages.rend(),
+                                   [](const MessageRecord& message) { return !message.text.isEmpty(); });
+    if (last == messages.rend()) return {};
+    QString snippet = last->text.left(3 * kSnippetLength).simplified().left(kSnippetLength);
+    if (snippet.endsWith(QChar::ReplacementCharacter)) snippet.chop(1);
+    return storedText(snippet);
+}
+
 }  // namespace
 
-ConversationStore::ConversationStore(std::unique_ptr<Database> database) : m_database(std::move(database)) {}
+ConversationStore::ConversationStore(std::unique_ptr<Database> database)
+    : m_database(std::move(database)), m_sql(m_database->sql()) {}
 
 tl::expected<void, StorageProblem> ConversationStore::save(const ConversationRecord& conversation,
                                                            const QList<MessageRecord>& messages) {
-    QSqlDatabase connection = m_database->sql();
-    if (!connection.transaction()) return tl::unexpected(writeProblem(connection.lastError()));
-    const bool written = saveConversation(conversation) &&
-                         std::all_of(messages.begin(), messages.end(), [&](const MessageRecord& message) {
-                             return saveMessage(conversation.id, message);
-                         });
-    if (written && connection.commit()) return {};
-    const StorageProblem problem = writeProblem(written ? connection.lastError() : m_error);
-    connection.rollback();
-    return tl::unexpected(problem);
+    const bool saved = m_sql.inTransaction([&] {
+        return saveConversation(conversation, messages) &&
+               std::all_of(messages.begin(), messages.end(), [&](const MessageRecord& message) {
+                   return saveMessage(conversation.id, message);
+               });
+    });
+    if (saved) return {};
+    return tl::unexpected(writeProblem(m_sql.error(), m_database->path()));
 }
 
-bool ConversationStore::saveConversation(const ConversationRecord& conversation) {
-    QSqlQuery query(m_database->sql());
-    query.prepare(
-        QStringLiteral("INSERT INTO conversation (id, title, draft, created_ms, changed_ms, opened_ms) "
-                       "VALUES (:id, :title, :draft, :created, :changed, :changed) "
-                       "ON CONFLICT(id) DO UPDATE SET title = CASE has_own_title WHEN 0 THEN :title ELSE "
-                       "title END, draft = :draft, "
-                       "changed_ms = :changed, opened_ms = :changed"));
-    query.bindValue(QStringLiteral(":id"), conversation.id);
-    query.bindValue(QStringLiteral(":title"), notNull(conversation.title));
-    query.bindValue(QStringLiteral(":draft"), notNull(conversation.draft));
-    query.bindValue(QStringLiteral(":created"), conversation.createdMs);
-    query.bindValue(QStringLiteral(":changed"), conversation.changedMs);
-    return run(query);
+tl::expected<CommandResult, StorageProblem> ConversationStore::apply(const StorageCommand& command) {
+    ConversationCommands commands(m_sql);
+    if (m_sql.inTransaction([&] { return commands.perform(command); })) return commands.result();
+    return tl::unexpected(writeProblem(m_sql.error(), m_database->path()));
+}
+
+/// A draft alone is no change of the conversation: its place in the list stays.
+bool ConversationStore::saveConversation(const ConversationRecord& conversation,
+                                         const QList<MessageRecord>& messages) {
+    const QString snippet = snippetOf(messages);
+    return m_sql.done(QStringLiteral(
+                          "INSERT INTO conversation (id, title, draft, created_ms, changed_ms, opened_ms, "
+                          "title_source, system_prompt, pinned, folder, trashed_ms, unread) "
+                          "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT(id) DO UPDATE SET "
+                          "title = CASE WHEN title_source <= excluded.title_source THEN excluded.title "
+                          "ELSE title END, draft = excluded.draft, opened_ms = excluded.opened_ms, "
+                          "changed_ms = CASE WHEN ? THEN excluded.changed_ms ELSE changed_ms END"),
+                      {conversation.id, storedText(conversation.title), storedText(conversation.draft),
+                       conversation.createdMs, conversation.changedMs, conversation.changedMs,
+                       static_cast<int>(conversation.titleSource), storedText(conversation.systemPrompt),
+                       conversation.pinned, storedText(conversation.folder),
+                       conversation.trashedMs > 0 ? QVariant(conversation.trashedMs)
+                                                  : QVariant(QMetaType::fromType<qint64>()),
+                       conversation.unread, !messages.isEmpty()}) &&
+           (snippet.isEmpty() ||
+            m_sql.done(QStringLiteral("UPDATE conversation SET snippet = ? WHERE id = ?"),
+                       {snippet, conversation.id}));
 }
 
 bool ConversationStore::saveMessage(const QString& conversationId, const MessageRecord& message) {
-    QSqlQuery others(m_database->sql());
-    others.prepare(
-        QStringLiteral("UPDATE message SET is_active = 0 WHERE conversation_id = ? AND parent_id IS ? AND id "
-                       "<> ? AND is_active"));
-    others.addBindValue(conversationId);
-    others.addBindValue(idOrNull(message.parentId));
-    others.addBindValue(message.id);
-
-    QSqlQuery query(m_database->sql());
-    query.prepare(QStringLiteral(
-        "INSERT INTO message (id, conversation_id, parent_id, author, status, text, created_ms, changed_ms, "
-        "is_active, "
-        "sibling_order) VALUES (:id, :conversation, :parent, :author, :status, :text, :created, :changed, 1, "
-        "(SELECT ifnull(max(sibling_order) + 1, 0) FROM message "
-        "WHERE conversation_id = :conversation AND parent_id IS :parent)) "
-        "ON CONFLICT(id) DO UPDATE SET status = :status, text = :text, changed_ms = :changed, is_active = "
-        "1"));
-    query.bindValue(QStringLiteral(":id"), message.id);
-    query.bindValue(QStringLiteral(":conversation"), conversationId);
-    query.bindValue(QStringLiteral(":parent"), idOrNull(message.parentId));
-    query.bindValue(QStringLiteral(":author"), static_cast<int>(message.author));
-    query.bindValue(QStringLiteral(":status"), static_cast<int>(message.status));
-    query.bindValue(QStringLiteral(":text"), notNull(message.text));
-    query.bindValue(QStringLiteral(":created"), message.createdMs);
-    query.bindValue(QStringLiteral(":changed"), message.changedMs);
-    if (!run(others) || !run(query)) return false;
+    const QSqlQuery update = m_sql.run(
+        QStringLiteral("UPDATE message SET status = ?, text = ?, changed_ms = ? WHERE id = ?"),
+        {static_cast<int>(message.status), storedText(message.text), message.changedMs, message.id});
+    if (!update.isActive()) return false;
+    if (update.numRowsAffected() == 0 && !insertMessage(conversationId, message)) return false;
     return message.author != Author::Assistant || saveAnswer(message.id, message.answer);
 }
 
+bool ConversationStore::insertMessage(const QString& conversationId, const MessageRecord& message) {
+    const QVariant parent = idOrNull(message.parentId);
+    return m_sql.done(
+               QStringLiteral("UPDATE message SET is_active = 0 WHERE conversation_id = ? AND parent_id "
+                              "IS ? AND is_active"),
+               {conversationId, parent}) &&
+           m_sql.done(
+               QStringLiteral("INSERT INTO message (id, conversation_id, parent_id, author, status, text, "
+                              "created_ms, changed_ms, pinned, is_active, sibling_order) VALUES (?, ?, ?, ?, "
+                              "?, ?, ?, ?, ?, 1, (SELECT ifnull(max(sibling_order) + 1, 0) FROM message "
+                              "WHERE conversation_id = ? AND parent_id IS ?))"),
+               {message.id, conversationId, parent, static_cast<int>(message.author),
+                static_cast<int>(message.status), storedText(message.text), message.createdMs,
+                message.changedMs, message.pinned, conversationId, parent});
+}
+
 bool ConversationStore::saveAnswer(const QString& messageId, const AnswerRecord& answer) {
-    const QList<QVariant> values{messageId,
-                                 notNull(answer.modelName),
-                                 notNull(answer.precision),
-                                 notNull(answer.device),
-                                 answer.temperature,
-                                 answer.topP,
-                                 answer.topK,
-                                 answer.repetitionPenalty,
-                                 answer.maxNewTokens,
-                                 answer.contextSize,
-                                 answer.seed,
-                                 answer.numPromptTokens,
-                                 answer.numReusedTokens,
-                                 answer.numNewTokens,
-                                 answer.numDroppedRounds,
-                                 answer.firstTokenMs,
-                                 answer.decodeMs,
-                                 decodeRate(answer.numNewTokens, answer.decodeMs),
-                                 notNull(answer.stopReason)};
-    QSqlQuery query(m_database->sql());
-    query.prepare(
+    return m_sql.done(
         QStringLiteral("INSERT OR REPLACE INTO answer (message_id, model_name, precision, device, "
-                       "temperature, top_p, top_k, "
-                       "repetition_penalty, max_new_tokens, context_size, seed, num_prompt_tokens, "
-                       "num_reused_tokens, num_new_tokens, "
-                       "num_dropped_rounds, first_token_ms, decode_ms, tokens_per_second, stop_reason) "
-                       "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
-    for (const QVariant& value : values) query.addBindValue(value);
-    return run(query);
+                       "temperature, top_p, top_k, repetition_penalty, max_new_tokens, context_size, seed, "
+                       "num_prompt_tokens, num_reused_tokens, num_new_tokens, num_dropped_rounds, "
+                       "first_token_ms, decode_ms, tokens_per_second, stop_reason, model_hash, min_p, "
+                       "presence_penalty, frequency_penalty) VALUES (%1)")
+            .arg(placeholders(23)),
+        {messageId,
+         notNull(answer.modelName),
+         notNull(answer.precision),
+         notNull(answer.device),
+         answer.temperature,
+         answer.topP,
+         answer.topK,
+         answer.repetitionPenalty,
+         answer.maxNewTokens,
+         answer.contextSize,
+         answer.seed,
+         answer.numPromptTokens,
+         answer.numReusedTokens,
+         answer.numNewTokens,
+         answer.numDroppedRounds,
+         answer.firstTokenMs,
+         answer.decodeMs,
+         decodeRate(answer.numNewTokens, answer.decodeMs),
+         notNull(answer.stopReason),
+         notNull(answer.modelHash),
+         answer.minP,
+         answer.presencePenalty,
+         answer.frequencyPenalty});
 }
 
 tl::expected<ConversationSnapshot, StorageProblem> ConversationStore::loadLast() {
+    return loadWhere(
+        QStringLiteral("trashed_ms IS NULL AND (draft <> '' OR EXISTS (SELECT 1 FROM message WHERE "
+                       "conversation_id = conversation.id)) ORDER BY opened_ms DESC LIMIT 1"),
+        {});
+}
+
+tl::expected<ConversationSnapshot, StorageProblem> ConversationStore::load(const QString& conversationId) {
+    return loadWhere(QStringLiteral("id = ?"), {conversationId});
+}
+
+tl::expected<ConversationSnapshot, StorageProblem> ConversationStore::loadWhere(const QString& condition,
+                                                                                const QVariantList& values) {
     ConversationSnapshot snapshot;
-    QSqlQuery query(m_database->sql());
-    query.prepare(QStringLiteral(
-        "SELECT id, title, draft, created_ms, changed_ms FROM conversation WHERE draft <> '' OR EXISTS "
-        "(SELECT 1 FROM message WHERE conversation_id = conversation.id) ORDER BY opened_ms DESC LIMIT 1"));
-    bool done = run(query);
+    QSqlQuery query = m_sql.run(QStringLiteral("SELECT * FROM conversation WHERE ") + condition, values);
+    bool done = query.isActive();
     if (done && query.next()) {
-        ConversationRecord& conversation = snapshot.conversation;
-        conversation.id = query.value(0).toString();
-        conversation.title = query.value(1).toString();
-        conversation.draft = query.value(2).toString();
-        conversation.createdMs = query.value(3).toLongLong();
-        conversation.changedMs = query.value(4).toLongLong();
+        snapshot.conversation = conversationFrom(query);
         done = loadMessages(snapshot);
     }
-    if (!done)
-        return tl::unexpected(
-            StorageProblem{StorageProblem::Kind::CannotOpen, m_database->path(), m_error.text()});
-    return snapshot;
+    if (done) return snapshot;
+    return tl::unexpected(
+        StorageProblem{StorageProblem::Kind::CannotOpen, m_database->path(), m_sql.error().text()});
 }
 
-/// From the first message down the active children.
 bool ConversationStore::loadMessages(ConversationSnapshot& snapshot) {
-    QSqlQuery query(m_database->sql());
-    query.setForwardOnly(true);
-    query.prepare(QStringLiteral(
-        "WITH RECURSIVE path(message_id, depth) AS ("
-        "  SELECT id, 0 FROM message WHERE conversation_id = ? AND parent_id IS NULL AND is_active"
-        "  UNION ALL"
-        "  SELECT message.id, depth + 1 FROM path JOIN message ON message.parent_id = path.message_id AND "
-        "is_active"
-        ") "
-        "SELECT message.*, answer.* FROM path JOIN message ON message.id = path.message_id "
-        "LEFT JOIN answer ON answer.message_id = message.id ORDER BY depth"));
-    query.addBindValue(snapshot.conversation.id);
-    if (!run(query)) return false;
-    while (query.next()) {
-        MessageRecord message = messageFrom(query);
-        markInterrupted(message);
-        snapshot.messages.append(message);
+    const QString& conversationId = snapshot.conversation.id;
+    QHash<QString, MessageTree::PathStep> steps;
+    QHash<QString, qsizetype> rowOf;
+    for (const auto& step : ConversationCommands::readTree(m_sql, conversationId).activePath()) {
+        rowOf.insert(step.id, steps.size());
+        steps.insert(step.id, step);
     }
-    return true;
+    snapshot.messages.resize(steps.size());
+    QSqlQuery query = m_sql.run(
+        QStringLiteral("SELECT message.*, answer.* FROM message LEFT JOIN answer ON answer.message_id = "
+                       "message.id WHERE conversation_id = ?"),
+        {conversationId});
+    while (query.next()) {
+        const auto row = rowOf.constFind(query.value(QStringLiteral("id")).toString());
+        if (row == rowOf.cend()) continue;
+        MessageRecord& message = snapshot.messages[*row];
+        message = messageFrom(query);
+        markInterrupted(message);
+        message.siblingIndex = steps[message.id].siblingIndex;
+        message.siblingCount = steps[message.id].siblingCount;
+    }
+    return query.isActive();
 }
 
-bool ConversationStore::run(QSqlQuery& query) {
-    if (query.exec()) return true;
-    m_error = query.lastError();
-    return false;
-}
-
-StorageProblem ConversationStore::writeProblem(const QSqlError& error) const {
-    const bool full = (error.nativeErrorCode().toInt() & 0xFF) == kSqliteFull;
-    return {full ? StorageProblem::Kind::DiskFull : StorageProblem::Kind::CannotWrite, m_database->path(),
-            error.text()};
+tl::expected<void, StorageProblem> ConversationStore::tidy(qint64 nowMs) {
+    const qint64 tooOldMs = nowMs - kTrashDays * kMsPerDay;
+    const bool done = m_sql.inTransaction([&] {
+        QSqlQuery expired =
+            m_sql.run(QStringLiteral("SELECT id FROM conversation WHERE trashed_ms < ?"), {tooOldMs});
+        QStringList ids;
+        while (expired.next()) ids.append(expired.value(0).toString());
+        return m_sql.done(QStringLiteral("UPDATE answer SET stop_reason = 'interrupted' WHERE message_id IN "
+                                         "(SELECT id FROM message WHERE status IN (1, 2))")) &&
+               m_sql.done(QStringLiteral("UPDATE message SET status = ? WHERE status IN (1, 2)"),
+                          {static_cast<int>(MessageStatus::Stopped)}) &&
+               // The emptied message stays: it holds the tree together.
+               m_sql.done(QStringLiteral("UPDATE message SET text = '' WHERE deleted_ms < ?"), {tooOldMs}) &&
+               ConversationCommands::purge(m_sql, ids);
+    });
+    if (done) return {};
+    return tl::unexpected(writeProblem(m_sql.error(), m_database->path()));
 }
 
 }  // namespace glmchat

@@ -26,7 +26,12 @@ struct AnswerRecord {
     int numDroppedRounds = 0;
     double firstTokenMs = 0;  ///< from sending to the first token
     double decodeMs = 0;      ///< first token to last
-    QString stopReason;  ///< finish_reason_name() of the engine, "failed", "interrupted", or "" while it runs
+    QString stopReason;      ///< finish_reason_name() of the engine, "failed", "interrupted", "edited", or ""
+                             ///< while it runs
+    QString modelHash = {};  ///< of the weights; "" = not known
+    double minP = 0;
+    double presencePenalty = 0;
+    double frequencyPenalty = 0;
 };
 
 /// One message. A conversation is a tree: regenerating or editing adds a sibling, nothing is erased.
@@ -39,7 +44,14 @@ struct MessageRecord {
     qint64 createdMs = 0;  ///< UTC, since 1970
     qint64 changedMs = 0;
     AnswerRecord answer;  ///< of an Assistant message
+    bool pinned = false;
+    int siblingIndex = 0;  ///< among the messages that can stand in this place; set by loading
+    int siblingCount = 1;
 };
+
+/// Who named a conversation. A name is replaced only by one of the same or a later kind. The numbers are
+/// stored.
+enum class TitleSource { Automatic, Model, User };
 
 struct ConversationRecord {
     QString id;  ///< UUID
@@ -47,6 +59,30 @@ struct ConversationRecord {
     QString draft;
     qint64 createdMs = 0;
     qint64 changedMs = 0;
+    TitleSource titleSource = TitleSource::Automatic;
+    QString systemPrompt = {};
+    bool pinned = false;
+    QString folder = {};   ///< "" = none
+    qint64 trashedMs = 0;  ///< 0 = not in the trash
+    bool unread = false;
+    QString scrollMessageId = {};  ///< the message at the top of the view; "" = the end of the conversation
+    double scrollOffset = 0;       ///< of the view below that message's top, device-independent pixels
+    QString selectedMessageId = {};
+};
+
+/// A row of the list of conversations.
+struct ConversationSummary {
+    QString id;
+    QString title;
+    TitleSource titleSource = TitleSource::Automatic;
+    bool pinned = false;
+    bool unread = false;
+    bool hasDraft = false;
+    QString folder;
+    QString snippet;  ///< the beginning of the newest message, one line
+    qint64 createdMs = 0;
+    qint64 changedMs = 0;
+    qint64 trashedMs = 0;
 };
 
 /// One conversation with its active path, first message first.

@@ -72,6 +72,12 @@ Words wordsFor(StorageProblem::Kind kind) {
 
 }  // namespace
 
+StorageProblem writeProblem(const QSqlError& error, const QString& path) {
+    constexpr int kSqliteFull = 13;  // primary result code
+    const bool full = (error.nativeErrorCode().toInt() & 0xFF) == kSqliteFull;
+    return {full ? StorageProblem::Kind::DiskFull : StorageProblem::Kind::CannotWrite, path, error.text()};
+}
+
 ErrorContent describe(const StorageProblem& problem) {
     const Words words = wordsFor(problem.kind);
     QString message = words.message;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <QMetaType>
+#include <QSqlError>
 #include <QString>
 
 #include "app/chat/error_card.h"
@@ -25,6 +26,9 @@ struct StorageProblem {
     QString path;    ///< the file or folder
     QString detail;  ///< where it was moved, or the reason given by the system
 };
+
+/// Why a statement that writes failed.
+StorageProblem writeProblem(const QSqlError& error, const QString& path);
 
 /// Translated; topic "storage".
 ErrorContent describe(const StorageProblem& problem);
