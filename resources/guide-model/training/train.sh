@@ -12,7 +12,7 @@ if [ "${1:-}" = --smoke ]; then
     shift
 fi
 work=${1:-${XDG_CACHE_HOME:-$HOME/.cache}/glmchat-guide-model}
-steps=${STEPS:-3000}
+steps=${STEPS:-5500}
 limit=
 [ -z "${MINUTES:-}" ] || limit="--minutes $MINUTES"
 pieces=20000
