@@ -22,7 +22,7 @@ if [ -n "$smoke" ]; then
     steps=6
     limit=--no-compile
     pieces=1000
-    count=10
+    count=2
     rm -rf "$work"/seed-* "$work"/folder-*
 fi
 mkdir -p "$work"
