@@ -42,14 +42,37 @@ void* reserve_addresses(std::size_t bytes, int protection) {
     return memory;
 }
 
+/// Opens or closes everything from the first live buffer on; what lies before stays closed for good.
 void protect_arena() {
-    const std::size_t used = (arena_end + kPage - 1) / kPage * kPage;
-    if (used != 0) mprotect(arena.base, used, open_count > 0 ? PROT_READ | PROT_WRITE : PROT_NONE);
+    static std::size_t closed = 0;  // no live buffer begins before this
+    for (auto next = buffers.lower_bound(arena.base + closed); next != buffers.end(); ++next) {
+        if (next->second.live) break;
+        closed = arena.offset(next->first) + 1;
+    }
+    const std::size_t first = closed / kPage * kPage;
+    const std::size_t end = (arena_end + kPage - 1) / kPage * kPage;
+    if (first < end)
+        mprotect(arena.base + first, end - first, open_count > 0 ? PROT_READ | PROT_WRITE : PROT_NONE);
 }
 
 void set_states(const char* begin, std::size_t bytes, ByteState state) {
     if constexpr (kJudgesMemory)
         std::memset(arena.states + arena.offset(begin), static_cast<int>(state), bytes);
+}
+
+/// Gives whole pages of a freed buffer back to the system; they read as zero, which is what kNone and an
+/// unused cell are.
+void drop_pages(const Buffer& buffer) {
+    const std::size_t begin = arena.offset(buffer.address);
+    const std::size_t first = (begin + kPage - 1) / kPage * kPage;
+    const std::size_t end = (begin + buffer.bytes) / kPage * kPage;
+    if (first >= end) return;
+    madvise(arena.base + first, end - first, MADV_DONTNEED);
+    if constexpr (kJudgesMemory) {
+        madvise(arena.states + first, end - first, MADV_DONTNEED);
+        madvise(arena.cells + first / kCellGranule, (end - first) / kCellGranule * sizeof(Cell),
+                MADV_DONTNEED);
+    }
 }
 
 /// The last buffer, live or freed, that begins at or before `address`.
@@ -101,15 +124,17 @@ void* allocate_buffer(std::size_t bytes) {
     const std::size_t begin = (arena_end + kRedZone + kAlignment - 1) / kAlignment * kAlignment;
     if (begin + bytes + kRedZone > kArenaBytes) return nullptr;
     arena_end = begin + bytes + kRedZone;
-    const OpenArena open;
     char* const address = arena.base + begin;
+    buffers[address] = {address, bytes, true};
+    ++open_count;  // opened anew also where it was open: it has grown
+    protect_arena();
 #if defined(EMU_ASAN)
     __asan_poison_memory_region(address - kRedZone, kRedZone);
     __asan_poison_memory_region(address + bytes, kRedZone);
 #endif
     std::memset(address, 0xFF, bytes);
     set_states(address, bytes, ByteState::kUninitialised);
-    buffers[address] = {address, bytes, true};
+    if (--open_count == 0) protect_arena();
     count.live_device_bytes += bytes;
     count.peak_device_bytes = std::max(count.peak_device_bytes, count.live_device_bytes);
     return address;
@@ -121,24 +146,11 @@ bool free_buffer(void* address) {
     Buffer& buffer = found->second;
     buffer.live = false;
     count.live_device_bytes -= buffer.bytes;
-    const OpenArena open;
-    std::memset(buffer.address, 0xFF, buffer.bytes);
     set_states(buffer.address, buffer.bytes, ByteState::kNone);
+    drop_pages(buffer);
 #if defined(EMU_ASAN)
     __asan_poison_memory_region(buffer.address, buffer.bytes);
 #endif
-    char* const first_page = buffer.address + (kPage - arena.offset(buffer.address) % kPage) % kPage;
-    char* const end_page =
-        buffer.address + buffer.bytes - arena.offset(buffer.address + buffer.bytes) % kPage;
-    if (first_page < end_page) {
-        const auto whole = static_cast<std::size_t>(end_page - first_page);
-        madvise(first_page, whole, MADV_DONTNEED);
-        if constexpr (kJudgesMemory) {  // zero pages are what kNone and an unused cell look like
-            madvise(arena.states + arena.offset(first_page), whole, MADV_DONTNEED);
-            madvise(arena.cells + arena.offset(first_page) / kCellGranule,
-                    whole / kCellGranule * sizeof(Cell), MADV_DONTNEED);
-        }
-    }
     return true;
 }
 
@@ -167,10 +179,7 @@ std::string describe_address(const void* address, std::size_t bytes) {
 }
 
 OpenArena::OpenArena() {
-    if (open_count++ == 0)
-        protect_arena();
-    else if (arena_end != 0)
-        protect_arena();
+    if (open_count++ == 0) protect_arena();
 }
 
 OpenArena::~OpenArena() {

@@ -50,6 +50,9 @@ SharedArena make_arena() {
         memory.states = static_cast<ByteState*>(map_pages(kSharedArenaBytes));
         memory.cells = static_cast<Cell*>(map_pages(kSharedArenaBytes * sizeof(Cell)));
     }
+#if defined(EMU_ASAN)
+    __asan_poison_memory_region(memory.base, kSharedArenaBytes);
+#endif
     return memory;
 }
 
@@ -103,20 +106,20 @@ SharedArena& shared_arena() {
 }
 
 void forget_shared_layout() {
+    if constexpr (kJudgesMemory) std::memset(shared_arena().states, 0, layout.end);
+    poison(0, layout.end);
     layout = {};
 }
 
 void prepare_shared_memory(std::size_t dynamic_bytes) {
-    SharedArena& memory = shared_arena();
     if (layout.end == 0) {
         layout.end = kRedZone;
         layout.dynamic_bytes = dynamic_bytes;
         layout.dynamic_offset = layout.end;
         layout.end += (dynamic_bytes + kAlignment - 1) / kAlignment * kAlignment + kRedZone;
-        if constexpr (kJudgesMemory) std::memset(memory.states, 0, kSharedArenaBytes);
     }
     for (SharedArray& array : layout.arrays) array.declared_in_block = false;
-    poison(0, kSharedArenaBytes);
+    poison(0, layout.end);
     give(layout.dynamic_offset, dynamic_bytes);
 }
 

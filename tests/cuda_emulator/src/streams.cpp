@@ -90,6 +90,7 @@ bool run_any() {
 
 template <typename Done>
 void run_until(Done done) {
+    if (done()) return;
     const OpenArena open;
     while (!done() && run_any()) {
     }
