@@ -42,6 +42,13 @@ void* reserve_addresses(std::size_t bytes, int protection) {
     return memory;
 }
 
+/// Opens or closes whole pages around [begin, end) of the arena.
+void protect(std::size_t begin, std::size_t end, bool open) {
+    const std::size_t first = begin / kPage * kPage;
+    const std::size_t last = (end + kPage - 1) / kPage * kPage;
+    if (first < last) mprotect(arena.base + first, last - first, open ? PROT_READ | PROT_WRITE : PROT_NONE);
+}
+
 /// Opens or closes everything from the first live buffer on; what lies before stays closed for good.
 void protect_arena() {
     static std::size_t closed = 0;  // no live buffer begins before this
@@ -49,10 +56,7 @@ void protect_arena() {
         if (next->second.live) break;
         closed = arena.offset(next->first) + 1;
     }
-    const std::size_t first = closed / kPage * kPage;
-    const std::size_t end = (arena_end + kPage - 1) / kPage * kPage;
-    if (first < end)
-        mprotect(arena.base + first, end - first, open_count > 0 ? PROT_READ | PROT_WRITE : PROT_NONE);
+    protect(closed, arena_end, open_count > 0);
 }
 
 void set_states(const char* begin, std::size_t bytes, ByteState state) {
@@ -126,15 +130,14 @@ void* allocate_buffer(std::size_t bytes) {
     arena_end = begin + bytes + kRedZone;
     char* const address = arena.base + begin;
     buffers[address] = {address, bytes, true};
-    ++open_count;  // opened anew also where it was open: it has grown
-    protect_arena();
+    protect(begin - kRedZone, arena_end, true);
 #if defined(EMU_ASAN)
     __asan_poison_memory_region(address - kRedZone, kRedZone);
     __asan_poison_memory_region(address + bytes, kRedZone);
 #endif
     std::memset(address, 0xFF, bytes);
     set_states(address, bytes, ByteState::kUninitialised);
-    if (--open_count == 0) protect_arena();
+    if (open_count == 0) protect(begin - kRedZone, arena_end, false);
     count.live_device_bytes += bytes;
     count.peak_device_bytes = std::max(count.peak_device_bytes, count.live_device_bytes);
     return address;
