@@ -103,7 +103,6 @@ __global__ void warp_functions_kernel(std::uint32_t* results) {
     store(kBallot, __ballot_sync(kAllLanes, lane % 3 == 0));
     store(kAllOf, static_cast<std::uint32_t>(__all_sync(kAllLanes, lane < 31)));
     store(kAnyOf, static_cast<std::uint32_t>(__any_sync(kAllLanes, lane == 31)));
-    store(kSum, __reduce_add_sync(kAllLanes, value));
     // Two halves of a warp, each with its own mask.
     const unsigned mask = lane < 16 ? 0x0000FFFFU : 0xFFFF0000U;
     store(kHalfMask, __shfl_xor_sync(mask, value, 15));

@@ -16,7 +16,7 @@ cudaError_t multiply_tile(MmaForm form, const void* a, const void* b, void* c, c
 cudaError_t load_matrices(bool transposed, const std::uint16_t* rows, std::uint32_t* registers,
                           cudaStream_t stream);
 
-enum WarpResult : int { kShfl, kUp, kDown, kXor, kBallot, kAllOf, kAnyOf, kSum, kHalfMask, kNumWarpResults };
+enum WarpResult : int { kShfl, kUp, kDown, kXor, kBallot, kAllOf, kAnyOf, kHalfMask, kNumWarpResults };
 /// results[kNumWarpResults][32] from the input lane * 3 + 1. One warp.
 cudaError_t warp_functions(std::uint32_t* results, cudaStream_t stream);
 

@@ -9,11 +9,10 @@
 namespace emu {
 namespace {
 
-constexpr const char* kNames[] = {
-    "__shfl_sync", "__shfl_up_sync",   "__shfl_down_sync",  "__shfl_xor_sync",   "__ballot_sync",
-    "__all_sync",  "__any_sync",       "__reduce_add_sync", "__reduce_min_sync", "__reduce_max_sync",
-    "__syncwarp",  "mma_m16n8k16",     "mma_m16n8k16_bf16", "mma_m16n8k16_s8",   "mma_m16n8k32_s8",
-    "ldmatrix_x4", "ldmatrix_x4_trans"};
+constexpr const char* kNames[] = {"__shfl_sync",   "__shfl_up_sync",    "__shfl_down_sync", "__shfl_xor_sync",
+                                  "__ballot_sync", "__all_sync",        "__any_sync",       "__syncwarp",
+                                  "mma_m16n8k16",  "mma_m16n8k16_bf16", "mma_m16n8k16_s8",  "mma_m16n8k32_s8",
+                                  "ldmatrix_x4",   "ldmatrix_x4_trans"};
 
 const char* name_of(Collective what) {
     return kNames[static_cast<int>(what)];
@@ -77,25 +76,15 @@ void shuffle_lane(Lane& lane, std::uint32_t participants) {
     current = caller;
 }
 
-std::uint32_t combine(Collective what, std::uint32_t a, std::uint32_t b) {
-    switch (what) {
-        case Collective::kAll:
-        case Collective::kReduceMin:
-            return a < b ? a : b;
-        case Collective::kAny:
-        case Collective::kReduceMax:
-            return a < b ? b : a;
-        default:
-            return a + b;
-    }
-}
-
 void vote_all(const Lane& anyone, std::uint32_t participants) {
     const Collective what = lane_of(anyone, static_cast<unsigned>(__builtin_ctz(participants))).request->what;
-    std::uint32_t result = what == Collective::kAll || what == Collective::kReduceMin ? 0xFFFFFFFFU : 0;
+    std::uint32_t result = what == Collective::kAll ? 1 : 0;
     for_each_lane(participants, [&](unsigned lane) {
         const std::uint32_t value = lane_of(anyone, lane).request->in[0];
-        result = what == Collective::kBallot ? result | value << lane : combine(what, result, value);
+        if (what == Collective::kBallot)
+            result |= value << lane;
+        else
+            result = what == Collective::kAll ? result & value : result | value;
     });
     for_each_lane(participants, [&](unsigned lane) { lane_of(anyone, lane).request->out[0] = result; });
 }

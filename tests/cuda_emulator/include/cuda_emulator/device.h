@@ -61,11 +61,6 @@ inline int __all_sync(unsigned mask, int predicate, emu::Site site = emu::here()
 inline int __any_sync(unsigned mask, int predicate, emu::Site site = emu::here()) {
     return static_cast<int>(emu::vote(emu::Collective::kAny, mask, predicate != 0, site));
 }
-template <typename T>
-T __reduce_add_sync(unsigned mask, T value, emu::Site site = emu::here()) {
-    static_assert(sizeof(T) == 4 && std::is_integral_v<T>);
-    return static_cast<T>(emu::vote(emu::Collective::kReduceAdd, mask, static_cast<unsigned>(value), site));
-}
 
 // --- atomics ---
 
